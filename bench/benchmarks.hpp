@@ -1,0 +1,17 @@
+#pragma once
+
+#include "harness.hpp"
+#include "wisp/simulate.hpp"
+
+namespace wisp::bench {
+
+/// Each benchmark on the ranks of MPI_COMM_WORLD, and the same on a simulated cluster.
+void bench_split(const Options& options);
+void bench_collective(const Options& options);
+void bench_sort(const Options& options);
+
+void simulate_split(const Options& options, const SimulationOptions& cluster);
+void simulate_collective(const Options& options, const SimulationOptions& cluster);
+void simulate_sort(const Options& options, const SimulationOptions& cluster);
+
+}  // namespace wisp::bench

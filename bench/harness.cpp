@@ -1,0 +1,133 @@
+#include "harness.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "wisp/error.hpp"
+
+namespace wisp::bench {
+namespace {
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::string human_bytes(std::size_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  if (bytes < 1024 * 1024) return fmt::format("{} KiB", bytes / 1024);
+  return fmt::format("{} MiB", bytes / (1024 * 1024));
+}
+
+}  // namespace
+
+Report::Report(const Options& options, std::string title, bool prints)
+    : prints_(prints), title_(std::move(title)), json_file_(options.json_file) {
+  if (prints_) fmt::print("{}\n", title_);
+}
+
+void Report::add(const std::vector<Row>& cell) {
+  if (!prints_ || cell.empty()) return;
+  std::vector<std::string> columns;
+  for (const Row& row : cell) columns.push_back(row.variant);
+  if (columns != columns_) {
+    columns_ = columns;
+    fmt::print("\nmedian µs (and how many times the first column)\n{:<22}{:>9}", "case", "size");
+    for (const std::string& column : columns_) fmt::print("{:>25}", column);
+    fmt::print("\n");
+  }
+  const Row& first = cell.front();
+  fmt::print("{:<22}{:>9}", first.case_name, first.bytes ? human_bytes(*first.bytes) : "");
+  for (const Row& row : cell) {
+    const double ratio = first.median_us > 0 ? row.median_us / first.median_us : 0;
+    fmt::print("{:>15.2f} ({:>6.2f})", row.median_us, ratio);
+  }
+  fmt::print("\n");
+  std::fflush(stdout);
+  for (const Row& row : cell) {
+    nlohmann::ordered_json line = {{"bench", row.bench},
+                                   {"variant", row.variant},
+                                   {"case", row.case_name},
+                                   {"ranks", row.ranks}};
+    if (row.bytes) line["bytes"] = *row.bytes;
+    line["min_us"] = row.min_us;
+    line["median_us"] = row.median_us;
+    if (row.messages) line["messages"] = *row.messages;
+    if (row.volume) line["volume"] = *row.volume;
+    if (row.peak_bytes) line["peak_bytes"] = *row.peak_bytes;
+    line["mpi"] = mpi_name();
+    json_lines_ += line.dump() + "\n";
+  }
+}
+
+Report::~Report() {
+  if (!prints_ || json_file_.empty()) return;
+  std::ofstream file(json_file_);
+  file << json_lines_;
+  if (!file.flush()) fmt::print(stderr, "wisp: cannot write {}\n", json_file_);
+}
+
+bool ranks_outnumber_cores(MPI_Comm comm) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  return size > sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method) {
+  const int calls = ranks_outnumber_cores(comm) ? 10 : 1;
+  int next_call = 0;
+  const auto sample = [&](const Variant& variant) {
+    wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
+    const double start = MPI_Wtime();
+    for (int i = 0; i < calls; ++i) variant.run(next_call + i);
+    const double seconds = MPI_Wtime() - start;
+    wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
+    return seconds / calls;
+  };
+
+  double slowest = 0;
+  for (int round = 0; round < method.warm_up; ++round) {
+    for (const Variant& variant : variants) slowest = std::max(slowest, sample(variant) * calls);
+    next_call += calls;
+  }
+  // Fewer samples only where one takes over 50 ms.
+  double agreed = 0;
+  wisp::detail::check_mpi(MPI_Allreduce(&slowest, &agreed, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+  const int samples = agreed > 0.05 ? std::max(5, static_cast<int>(method.samples * 0.05 / agreed)) : method.samples;
+
+  std::vector<std::vector<double>> seconds(variants.size());
+  for (int round = 0; round < samples; ++round) {
+    for (std::size_t v = 0; v < variants.size(); ++v) seconds[v].push_back(sample(variants[v]));
+    next_call += calls;
+  }
+  std::vector<Timing> timings;
+  for (std::vector<double>& of_variant : seconds) {
+    wisp::detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, of_variant.data(), static_cast<int>(of_variant.size()),
+                                          MPI_DOUBLE, MPI_MAX, comm),
+                            "MPI_Allreduce");
+    timings.push_back({*std::min_element(of_variant.begin(), of_variant.end()) * 1e6, median_of(of_variant) * 1e6});
+  }
+  return timings;
+}
+
+std::string mpi_name() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  std::string name(text, static_cast<std::size_t>(length));
+  name = name.substr(0, name.find_first_of(",\n"));
+  std::erase(name, '\t');
+  for (const char* prefix : {"Open MPI v", "MPICH Version:"}) {
+    if (name.starts_with(prefix)) {
+      return std::string(name[0] == 'O' ? "Open MPI " : "MPICH ") + name.substr(std::string(prefix).size());
+    }
+  }
+  return name;
+}
+
+}  // namespace wisp::bench

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wisp::bench {
+
+struct Options {
+  bool quick = false;
+  std::string json_file;  ///< empty: none
+  std::string op;         ///< of `collective`; empty: all
+};
+
+/// One line of the output.
+struct Row {
+  std::string bench;
+  std::string variant;
+  std::string case_name;
+  int ranks = 0;
+  std::optional<std::size_t> bytes;
+  double min_us = 0;
+  double median_us = 0;
+  std::optional<std::uint64_t> messages;
+  std::optional<std::uint64_t> volume;
+  std::optional<std::uint64_t> peak_bytes;
+};
+
+/// Prints rows as a table, variants side by side, and writes them as JSON lines. Only rank 0 does anything.
+class Report {
+ public:
+  Report(const Options& options, std::string title, bool prints);
+  ~Report();
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+
+  /// Rows of one cell: the same case and size.
+  void add(const std::vector<Row>& cell);
+
+ private:
+  bool prints_;
+  std::string title_;
+  std::string json_file_;
+  std::vector<std::string> columns_;
+  std::string json_lines_;
+};
+
+/// One way to do the work of a cell: `run(k)` is the k-th call.
+struct Variant {
+  std::string name;
+  std::function<void(int call)> run;
+};
+
+struct Timing {
+  double min_us = 0;
+  double median_us = 0;
+};
+
+struct Method {
+  int samples = 60;
+  int warm_up = 5;
+};
+
+/// Samples all variants in turn, A B C A B C …: a sample is K successive calls between two barriers, its
+/// figure the maximum over ranks divided by K.
+std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method);
+
+/// True if this machine has fewer cores than it runs ranks.
+bool ranks_outnumber_cores(MPI_Comm comm);
+
+/// What `mpi` is in the output: the library's name and version.
+std::string mpi_name();
+
+}  // namespace wisp::bench

@@ -1,0 +1,91 @@
+// Splitting the ranks into two halves: a range communicator beside MPI_Comm_split and MPI_Comm_create_group.
+
+#include <fmt/format.h>
+
+#include "benchmarks.hpp"
+#include "wisp/comm.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp::bench {
+namespace {
+
+/// The half of 0 … size-1 that `rank` is in.
+Range half_of(int rank, int size) {
+  const int middle = size / 2;
+  return rank < middle ? Range::between(0, middle - 1) : Range::between(middle, size - 1);
+}
+
+}  // namespace
+
+void bench_split(const Options& options) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const Range half = half_of(comm.rank(), comm.size());
+  const int last = half.to_parent(half.size - 1);
+  // So short a call needs many to be seen by a clock.
+  constexpr int creations = 1000;
+  const std::vector<Variant> variants = {
+      {"wisp",
+       [&](int) {
+         for (int i = 0; i < creations; ++i) {
+           const Comm made = comm.range(half.first, last);
+           if (made.size() != half.size) throw Error(MPI_ERR_OTHER, "wisp bench split: wrong size");
+         }
+       }},
+      {"MPI_Comm_split",
+       [&](int) {
+         MPI_Comm made = MPI_COMM_NULL;
+         detail::check_mpi(MPI_Comm_split(MPI_COMM_WORLD, half.first, comm.rank(), &made), "MPI_Comm_split");
+         MPI_Comm_free(&made);
+       }},
+      {"MPI_Comm_create_group", [&](int) {
+         MPI_Group all = MPI_GROUP_NULL;
+         MPI_Group ours = MPI_GROUP_NULL;
+         MPI_Comm made = MPI_COMM_NULL;
+         int triple[1][3] = {{half.first, last, 1}};
+         MPI_Comm_group(MPI_COMM_WORLD, &all);
+         MPI_Group_range_incl(all, 1, triple, &ours);
+         detail::check_mpi(MPI_Comm_create_group(MPI_COMM_WORLD, ours, 0, &made), "MPI_Comm_create_group");
+         MPI_Comm_free(&made);
+         MPI_Group_free(&ours);
+         MPI_Group_free(&all);
+       }}};
+  Report report(options, fmt::format("wisp bench split: {} ranks, {}{}", comm.size(), mpi_name(),
+                                     ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
+                comm.rank() == 0);
+  std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, options.quick ? 2 : 5});
+  timings[0].min_us /= creations;
+  timings[0].median_us /= creations;
+  std::vector<Row> rows;
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    rows.push_back({"split", variants[v].name, "halves", comm.size(), {}, timings[v].min_us, timings[v].median_us, {}, {}, {}});
+  }
+  report.add(rows);
+  if (comm.rank() == 0) {
+    fmt::print("\na wisp communicator: {:.1f} ns (best {:.1f})\n", timings[0].median_us * 1e3, timings[0].min_us * 1e3);
+  }
+}
+
+void simulate_split(const Options& options, const SimulationOptions& cluster) {
+  Report report(options, fmt::format("wisp simulate split: {} ranks (real time of one creation)", cluster.ranks), true);
+  double seconds = 0;
+  const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
+    const Range half = half_of(comm.rank(), comm.size());
+    const int last = half.to_parent(half.size - 1);
+    if (comm.rank() == 0) {
+      constexpr int creations = 100000;
+      const double start = MPI_Wtime();
+      for (int i = 0; i < creations; ++i) {
+        const Comm made = comm.range(half.first, last);
+        if (made.size() != half.size) throw Error(MPI_ERR_OTHER, "wisp simulate split: wrong size");
+      }
+      seconds = (MPI_Wtime() - start) / creations;
+    } else {
+      const Comm made = comm.range(half.first, last);
+    }
+    co_return;
+  });
+  report.add({{"split", "wisp", "halves", cluster.ranks, {}, seconds * 1e6, seconds * 1e6, run.messages, run.bytes, {}}});
+  fmt::print("\na wisp communicator: {:.1f} ns, {} messages\n", seconds * 1e9, run.messages);
+}
+
+}  // namespace wisp::bench

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace wisp {
+
+/// What every call of the library throws: an MPI error class, and a sentence that names the call, the
+/// argument, its value and its bound, as in "wisp::Comm::range: last = 9 is outside 0..7".
+class Error : public std::runtime_error {
+ public:
+  Error(int error_class, const std::string& sentence)
+      : std::runtime_error(sentence), error_class_(error_class) {}
+
+  /// One of MPI_ERR_RANK, MPI_ERR_ROOT, MPI_ERR_COUNT, …
+  int error_class() const { return error_class_; }
+
+ private:
+  int error_class_;
+};
+
+namespace detail {
+
+/// Throws an Error with MPI's own text if `code` is not MPI_SUCCESS.
+void check_mpi(int code, const char* call);
+
+/// Throws "<call>: <argument> = <value> is outside <first>..<last>" unless first <= value <= last.
+void check_within(int error_class, const char* call, const char* argument, long long value, long long first,
+                  long long last);
+
+}  // namespace detail
+}  // namespace wisp

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <utility>
+
+#include "wisp/detail/frame_pool.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp {
+
+namespace detail {
+
+class World;
+
+/// Who sent what: the sender's rank in the World, the tag on the wire, the size.
+struct Envelope {
+  int source = -1;
+  int tag = -1;
+  std::size_t bytes = 0;
+};
+
+/// A message on its way, sent or to be received: filled by the transport, awaited by one coroutine.
+struct Message {
+  std::coroutine_handle<> waiter;
+  int* remaining = nullptr;  ///< when one coroutine waits for several: how many are still on their way
+  World* world = nullptr;
+  Message* next = nullptr;  ///< in a Posts list
+  const char* operation = "";
+  Envelope envelope;
+  int peer = -1;  ///< whom we wait for, in the World's ranks; -1: anyone
+  int error = MPI_SUCCESS;
+  bool is_receive = false;
+  bool done = false;
+
+  static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }
+
+  /// Marks it as done; returns whom to resume, or null.
+  std::coroutine_handle<> complete() noexcept {
+    done = true;
+    if (!waiter || (remaining != nullptr && --*remaining > 0)) return nullptr;
+    return std::exchange(waiter, nullptr);
+  }
+};
+
+void abandon(Message& message) noexcept;
+[[noreturn]] void throw_message_error(const Message& message);
+
+}  // namespace detail
+
+/// A message that is on its way; awaiting it gives its envelope. Ready at once when MPI was done at once.
+/// One that is dropped before it is done is cancelled (a receive) or left to MPI (a send).
+class [[nodiscard]] Posted {
+ public:
+  Posted() = default;
+  explicit Posted(detail::Message* message) noexcept : message_(message) {}
+  Posted(Posted&& other) noexcept : message_(std::exchange(other.message_, nullptr)) {}
+  Posted& operator=(Posted&& other) noexcept {
+    std::swap(message_, other.message_);
+    return *this;
+  }
+  ~Posted() {
+    if (message_ == nullptr) return;
+    if (!message_->done) detail::abandon(*message_);
+    delete message_;
+  }
+
+  bool done() const noexcept { return message_->done; }
+  detail::Message* message() const noexcept { return message_; }
+  detail::Message* release() noexcept { return std::exchange(message_, nullptr); }
+
+  bool await_ready() const noexcept { return message_->done; }
+  void await_suspend(std::coroutine_handle<> waiter) const noexcept { message_->waiter = waiter; }
+  const detail::Envelope& await_resume() const {
+    if (message_->error != MPI_SUCCESS) detail::throw_message_error(*message_);
+    return message_->envelope;
+  }
+
+ private:
+  detail::Message* message_ = nullptr;
+};
+
+/// Several messages on their way, awaited together. Allocates nothing of its own.
+class [[nodiscard]] Posts {
+ public:
+  Posts() = default;
+  Posts(const Posts&) = delete;
+  Posts& operator=(const Posts&) = delete;
+  ~Posts() {
+    while (first_ != nullptr) Posted dropped(std::exchange(first_, first_->next));
+  }
+
+  void add(Posted posted) noexcept {
+    detail::Message* message = posted.release();
+    message->next = first_;
+    first_ = message;
+  }
+
+  bool await_ready() noexcept {
+    remaining_ = 0;
+    for (detail::Message* m = first_; m != nullptr; m = m->next) remaining_ += m->done ? 0 : 1;
+    return remaining_ == 0;
+  }
+  void await_suspend(std::coroutine_handle<> waiter) noexcept {
+    for (detail::Message* m = first_; m != nullptr; m = m->next) {
+      if (m->done) continue;
+      m->waiter = waiter;
+      m->remaining = &remaining_;
+    }
+  }
+  void await_resume() const {
+    for (detail::Message* m = first_; m != nullptr; m = m->next) {
+      if (m->error != MPI_SUCCESS) detail::throw_message_error(*m);
+    }
+  }
+
+ private:
+  detail::Message* first_ = nullptr;
+  int remaining_ = 0;
+};
+
+}  // namespace wisp

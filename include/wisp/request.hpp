@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "wisp/status.hpp"
+#include "wisp/task.hpp"
+
+namespace wisp {
+
+namespace detail {
+struct Context;
+class Engine;
+}  // namespace detail
+
+struct Completion;
+class Request;
+
+/// An operation that was started and may still be running. `test` and `wait` drive all operations of the
+/// process, not only this one; after either has reported the end the request is inactive, as in MPI.
+///
+/// Dropping an active request waits for it, so that no buffer dies under a message; `free` lets it run on.
+/// On a simulated cluster nothing can wait: `co_await` the request instead.
+class [[nodiscard]] Request {
+ public:
+  Request() = default;
+  /// Starts `operation`; `context` is kept as long as it runs.
+  Request(Task<Status> operation, std::shared_ptr<detail::Context> context);
+  Request(Task<> operation, std::shared_ptr<detail::Context> context);
+  Request(Request&&) noexcept = default;
+  Request& operator=(Request&& other) noexcept;
+  ~Request();
+
+  /// True while there is an operation whose end has not been reported.
+  bool active() const noexcept { return operation_.handle() != nullptr; }
+
+  /// The status if the operation is done, else nothing. An inactive request is done, with an empty status.
+  std::optional<Status> test();
+  Status wait();
+
+  /// Inside a coroutine: suspends it until the operation is done, and gives the status.
+  auto operator co_await() noexcept {
+    struct Awaiter {
+      Request& request;
+      bool await_ready() const noexcept { return request.done(); }
+      void await_suspend(std::coroutine_handle<> awaiting) const noexcept {
+        request.operation_.handle().promise().continuation = awaiting;
+      }
+      Status await_resume() const { return request.take(); }
+    };
+    return Awaiter{*this};
+  }
+
+  /// Lets the operation run on in whatever calls of the library follow; its buffers must live until it ends.
+  void free();
+
+ private:
+  friend std::vector<Completion> test_some(std::span<Request> requests);
+  friend std::optional<Completion> test_any(std::span<Request> requests);
+  friend bool test_all(std::span<Request> requests);
+  friend detail::Engine* engine_of(std::span<Request> requests);
+
+  bool done() const noexcept { return !active() || operation_.handle().done(); }
+  Status take();
+
+  std::shared_ptr<detail::Context> context_;
+  Task<Status> operation_;
+};
+
+/// As MPI_Testall, MPI_Waitall, MPI_Testany, …; inactive requests count as done in `all` and are passed over
+/// in `any` and `some`, which give nothing if no request is active.
+bool test_all(std::span<Request> requests);
+void wait_all(std::span<Request> requests);
+
+struct Completion {
+  std::size_t index = 0;
+  Status status;
+};
+std::optional<Completion> test_any(std::span<Request> requests);
+std::optional<Completion> wait_any(std::span<Request> requests);
+std::vector<Completion> test_some(std::span<Request> requests);
+std::vector<Completion> wait_some(std::span<Request> requests);
+
+}  // namespace wisp

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "wisp/comm.hpp"
+#include "wisp/task.hpp"
+
+namespace wisp {
+
+/// A cluster of simulated ranks in one process and one thread, under the LogGP model (Alexandrov et al. 1995)
+/// with one port per rank. The same options give the same run.
+struct SimulationOptions {
+  int ranks = 1;
+  double latency = 2e-6;     ///< L: seconds on the wire
+  double overhead = 0.5e-6;  ///< o: seconds a rank is busy for each message that it sends or receives
+  double bandwidth = 10e9;   ///< 1/G: bytes per second of a port
+  /// Each message takes up to `jitter` seconds longer, drawn from `seed`; messages of one pair stay in order.
+  double jitter = 0;
+  std::uint64_t seed = 0;
+  /// Every send waits for its receive, as large messages do: what relies on buffering deadlocks.
+  bool rendezvous = false;
+  /// What the library is told about cores; it chooses algorithms by it. Time is modelled as if each had one.
+  bool shares_cores = false;
+  int tag_upper_bound = (1 << 30) - 1;
+};
+
+struct SimulationReport {
+  struct Rank {
+    std::uint64_t messages_sent = 0;
+    std::uint64_t messages_received = 0;
+    std::uint64_t bytes_sent = 0;
+    std::uint64_t bytes_received = 0;
+    double finished = 0;  ///< virtual seconds
+  };
+
+  double seconds = 0;  ///< virtual, until the last rank is done
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  int rounds = 0;  ///< the longest chain of messages each of which waited for the one before
+  std::vector<Rank> ranks;
+};
+
+/// Runs `program` on every simulated rank. Operations on its communicator are awaited, for nothing can block.
+///
+/// Throws an Error if a rank throws (the first), if no message can move (it says who waits for whom, in
+/// which operation), or if messages are left unreceived at the end. MPI must be initialized, for datatypes.
+SimulationReport simulate(const SimulationOptions& options, const std::function<Task<>(Comm)>& program);
+
+/// The virtual time of a rank of a simulated cluster, in seconds.
+double simulated_time(const Comm& comm);
+/// Lets a rank of a simulated cluster be busy; does nothing on a real one.
+void simulated_work(const Comm& comm, double seconds);
+
+}  // namespace wisp

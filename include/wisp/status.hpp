@@ -1,0 +1,24 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+
+namespace wisp {
+
+/// Matches a message from any rank of the communicator, and from no other.
+inline constexpr int any_source = -1000001;
+/// Matches a message with any tag.
+inline constexpr int any_tag = -1000002;
+
+/// What is known of a message that was received or probed.
+struct Status {
+  int source = any_source;  ///< in the ranks of the communicator that received it
+  int tag = any_tag;
+  std::size_t bytes = 0;
+
+  /// How many elements of `type` it holds.
+  std::size_t count(MPI_Datatype type) const;
+};
+
+}  // namespace wisp

@@ -1,0 +1,15 @@
+#pragma once
+
+/// Everything that wisp offers.
+
+#include "wisp/buffer.hpp"
+#include "wisp/channel.hpp"
+#include "wisp/collectives.hpp"
+#include "wisp/comm.hpp"
+#include "wisp/error.hpp"
+#include "wisp/range.hpp"
+#include "wisp/request.hpp"
+#include "wisp/simulate.hpp"
+#include "wisp/sort.hpp"
+#include "wisp/status.hpp"
+#include "wisp/task.hpp"

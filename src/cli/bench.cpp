@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "benchmarks.hpp"
+#include "cli/commands.hpp"
+
+// wisp bench NAME and wisp simulate NAME.
+
+namespace wisp::cli {
+namespace {
+
+struct Arguments {
+  std::string name;
+  bench::Options options;
+  SimulationOptions cluster;
+};
+
+void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::string>& names) {
+  command.add_option("name", arguments.name, "The benchmark")->required()->check(CLI::IsMember(names));
+  command.add_option("--op", arguments.options.op, "Only this collective");
+  command.add_flag("--quick", arguments.options.quick, "Fewer cases and samples");
+  command.add_option("--json", arguments.options.json_file, "Write JSON lines to this file");
+}
+
+template <class Value>
+std::vector<std::string> names_of(const std::map<std::string, Value>& table) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : table) names.push_back(name);
+  return names;
+}
+
+/// Turns "2us" into "2e-6": a positive number and one of the units. (CLI11's own allows no '/' in a unit.)
+CLI::Validator with_unit(const std::map<std::string, double>& units) {
+  return CLI::Validator(
+      [units](std::string& text) -> std::string {
+        std::size_t used = 0;
+        double number = 0;
+        try {
+          number = std::stod(text, &used);
+        } catch (const std::exception&) {
+          return "'" + text + "' is not a number with a unit";
+        }
+        const auto unit = units.find(text.substr(used));
+        if (unit == units.end()) return "'" + text + "' needs a unit: " + fmt::format("{}", fmt::join(names_of(units), ", "));
+        if (!(number > 0)) return "'" + text + "' is not above 0";
+        text = fmt::format("{}", number * unit->second);
+        return {};
+      },
+      "NUMBER+UNIT");
+}
+
+}  // namespace
+
+Command add_bench(CLI::App& app) {
+  static const std::map<std::string, void (*)(const bench::Options&)> table = {
+      {"split", bench::bench_split}, {"collective", bench::bench_collective}, {"sort", bench::bench_sort}};
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("bench", "Measure wisp beside MPI on the ranks of this run");
+  add_common(*command, *arguments, names_of(table));
+  return {command, [arguments] {
+            table.at(arguments->name)(arguments->options);
+            return 0;
+          }};
+}
+
+Command add_simulate(CLI::App& app) {
+  static const std::map<std::string, void (*)(const bench::Options&, const SimulationOptions&)> table = {
+      {"split", bench::simulate_split},
+      {"collective", bench::simulate_collective},
+      {"sort", bench::simulate_sort}};
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("simulate", "Run a benchmark on a simulated cluster, in this process");
+  add_common(*command, *arguments, names_of(table));
+  command->add_option("--ranks", arguments->cluster.ranks, "Simulated ranks")
+      ->required()
+      ->check(CLI::Range(1, 1 << 22));
+  const CLI::Validator seconds = with_unit({{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
+  const CLI::Validator rate = with_unit({{"MB/s", 1e6}, {"GB/s", 1e9}});
+  command->add_option("--latency", arguments->cluster.latency, "Time of a message on the wire, as in 2us")
+      ->transform(seconds);
+  command->add_option("--overhead", arguments->cluster.overhead, "Time a rank is busy with a message, as in 0.5us")
+      ->transform(seconds);
+  command->add_option("--bandwidth", arguments->cluster.bandwidth, "Of a rank's port, as in 10GB/s")
+      ->transform(rate);
+  return {command, [arguments] {
+            table.at(arguments->name)(arguments->options, arguments->cluster);
+            return 0;
+          }};
+}
+
+}  // namespace wisp::cli

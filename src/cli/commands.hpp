@@ -1,0 +1,18 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace wisp::cli {
+
+/// A subcommand: `run` gives the exit code, the same on all ranks.
+struct Command {
+  CLI::App* app;
+  std::function<int()> run;
+};
+
+Command add_sort(CLI::App& app);
+Command add_bench(CLI::App& app);
+Command add_simulate(CLI::App& app);
+
+}  // namespace wisp::cli

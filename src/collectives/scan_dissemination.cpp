@@ -1,0 +1,52 @@
+// Prefix sums by doubling distances. Before round k a rank holds the sum of the 2^k ranks that end with it;
+// it sends that to the rank 2^k above, and joins what it hears from 2^k below on the left.
+//
+//   round 0   r ─► r+1
+//   round 1   r ─► r+2        ⌈log2 p⌉ (α + nβ + nγ)
+//   round 2   r ─► r+4        Source: Hillis, Steele 1986; Axtmann et al. 2018, section V-D
+
+#include <optional>
+
+#include "collectives/algorithms.hpp"
+#include "collectives/reduction.hpp"
+
+namespace wisp::detail {
+
+Task<> scan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
+  Partial partial(send, op);
+  for (int distance = 1; distance < channel.size(); distance *= 2) {
+    const int above = channel.rank() + distance;
+    const int below = channel.rank() - distance;
+    Posts round;
+    if (below >= 0) round.add(channel.post_receive(partial.incoming(), below));
+    if (above < channel.size()) round.add(channel.post_send(partial.value(), above));
+    co_await round;
+    if (below >= 0) partial.prepend_incoming();
+  }
+  partial.copy_to(receive.address);
+}
+
+Task<> exscan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
+  // What is heard is joined to two sums: with this rank's own vector, to send on, and without, the result.
+  Partial partial(send, op);
+  std::optional<Partial> exclusive;
+  for (int distance = 1; distance < channel.size(); distance *= 2) {
+    const int above = channel.rank() + distance;
+    const int below = channel.rank() - distance;
+    Posts round;
+    if (below >= 0) round.add(channel.post_receive(partial.incoming(), below));
+    if (above < channel.size()) round.add(channel.post_send(partial.value(), above));
+    co_await round;
+    if (below < 0) continue;
+    if (exclusive) {
+      exclusive->prepend(partial.incoming().address);
+    } else {
+      exclusive.emplace(partial.incoming(), op);
+      exclusive->own();
+    }
+    if (above + distance < channel.size()) partial.prepend_incoming();
+  }
+  if (exclusive) exclusive->copy_to(receive.address);
+}
+
+}  // namespace wisp::detail

@@ -1,0 +1,35 @@
+// Collectives whose result everybody gets, as two of the tree's: up to rank 0, then down again.
+//
+//   ▲ reduce or gather to 0, then ▼ bcast from 0      2 ⌈log_k p⌉ dependent steps, 2 (p - 1) messages
+//
+// Twice the steps of doubling distances, but p log2 p messages fewer: better where ranks share cores, because
+// there every message costs time of somebody's core. Source: Axtmann et al. 2018, section V-D
+
+#include "collectives/algorithms.hpp"
+#include "transport/type_layout.hpp"
+
+namespace wisp::detail {
+
+Task<> barrier_tree(Channel channel, TreeRadixBits radix_bits) {
+  co_await reduce_tree(channel, {}, {}, MPI_SUM, 0, radix_bits.up);
+  co_await bcast_tree(channel, {}, 0, radix_bits.down);
+}
+
+Task<> allreduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op,
+                      TreeRadixBits radix_bits) {
+  co_await reduce_tree(channel, send, receive, op, 0, radix_bits.up);
+  co_await bcast_tree(channel, receive, 0, radix_bits.down);
+}
+
+Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive, TreeRadixBits radix_bits) {
+  if (is_in_place(send) && channel.rank() != 0) {
+    const TypeLayout layout = TypeLayout::of(receive.type);
+    const std::size_t count = receive.count / static_cast<std::size_t>(channel.size());
+    const auto rank = static_cast<std::size_t>(channel.rank());
+    send = {element(receive.address, rank * count, layout), count, receive.type};
+  }
+  co_await gather_tree(channel, send, receive, 0, radix_bits.up);
+  co_await bcast_tree(channel, receive, 0, radix_bits.down);
+}
+
+}  // namespace wisp::detail

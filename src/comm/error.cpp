@@ -1,0 +1,48 @@
+#include "wisp/error.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "wisp/posted.hpp"
+
+namespace wisp::detail {
+namespace {
+
+std::string text_of(int code) {
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+int class_of(int code) {
+  int error_class = MPI_ERR_UNKNOWN;
+  MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+}  // namespace
+
+void check_mpi(int code, const char* call) {
+  if (code == MPI_SUCCESS) [[likely]]
+    return;
+  throw Error(class_of(code), fmt::format("{}: {}", call, text_of(code)));
+}
+
+void check_within(int error_class, const char* call, const char* argument, long long value, long long first,
+                  long long last) {
+  if (first <= value && value <= last) [[likely]]
+    return;
+  throw Error(error_class,
+              last < first
+                  ? fmt::format("{}: {} = {}, but there is none to choose", call, argument, value)
+                  : fmt::format("{}: {} = {} is outside {}..{}", call, argument, value, first, last));
+}
+
+void throw_message_error(const Message& message) {
+  const char* direction = message.is_receive ? "a message from" : "a message to";
+  throw Error(class_of(message.error), fmt::format("{}: {} rank {} of the World: {}", message.operation,
+                                                   direction, message.peer, text_of(message.error)));
+}
+
+}  // namespace wisp::detail

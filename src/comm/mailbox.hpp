@@ -1,0 +1,67 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "comm/tag_layout.hpp"
+#include "transport/transport.hpp"
+#include "wisp/range.hpp"
+
+namespace wisp::detail {
+
+/// Receives and probes that MPI's own matching cannot serve: those that take messages from any member of a
+/// range, or with any tag of the user's.
+///
+/// A message that was looked at and is somebody else's is set aside in arrival order, and every later receive
+/// and probe looks there first: it is never taken wrongly, and hides nothing behind it.
+class Mailbox final : public Watcher {
+ public:
+  struct Pattern {
+    Range members;    ///< who may be the sender
+    int source = -1;  ///< one rank of the World, or -1: any of the members
+    int tag = -1;     ///< on the wire, or -1: any tag of the user's
+
+    bool matches(const Envelope& envelope, const TagLayout& tags) const {
+      return (source >= 0 ? envelope.source == source : members.contains_parent(envelope.source)) &&
+             (tag >= 0 ? envelope.tag == tag : tags.is_users(envelope.tag));
+    }
+    bool is_exact() const { return source >= 0 && tag >= 0; }
+  };
+
+  Mailbox(Transport& transport, TagLayout tags) : transport_(transport), tags_(tags) {}
+  ~Mailbox() override;
+
+  /// Receives the first message that matches. In the order of posting, as MPI demands.
+  void receive(Message& message, const Buffer& buffer, const Pattern& pattern);
+  /// Done when a message that matches has arrived; the message stays for a receive.
+  void probe(Message& message, const Pattern& pattern);
+  std::optional<Envelope> probe_now(const Pattern& pattern);
+
+  /// True if a receive that MPI could match itself may go to MPI: nothing is set aside for it, and nobody
+  /// waits here who would have to be served first.
+  bool is_idle() const { return aside_.empty() && waiting_.empty(); }
+
+  bool look() override;
+  void abandon(Message& message) noexcept;
+
+ private:
+  struct Waiting {
+    Message* message;
+    Buffer buffer;
+    Pattern pattern;
+    bool is_probe;
+  };
+
+  std::optional<Arrived> take_aside(const Pattern& pattern);
+  bool someone_waits_for_messages_of(const Pattern& pattern) const;
+  void wait(Waiting waiting);
+  bool hand_out(const Arrived& arrived);
+
+  Transport& transport_;
+  TagLayout tags_;
+  std::deque<Arrived> aside_;
+  std::vector<Waiting> waiting_;
+};
+
+}  // namespace wisp::detail

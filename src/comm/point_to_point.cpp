@@ -1,0 +1,221 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "comm/comm_access.hpp"
+#include "comm/messages.hpp"
+#include "wisp/comm.hpp"
+#include "wisp/error.hpp"
+
+// Point-to-point messages: arguments checked, ranks translated, then one Posted for all faces.
+
+namespace wisp {
+namespace {
+
+using detail::CommAccess;
+using detail::SendMode;
+using detail::TagLayout;
+
+void check_buffer(const char* call, const ConstBuffer& buffer) {
+  if (buffer.type == MPI_DATATYPE_NULL) {
+    throw Error(MPI_ERR_TYPE, fmt::format("{}: datatype = MPI_DATATYPE_NULL", call));
+  }
+}
+
+/// What a message to or from MPI_PROC_NULL is: done at once.
+Posted post_nothing(const char* call) {
+  Posted posted(new detail::Message);
+  detail::Message& message = *posted.message();
+  message.operation = call;
+  message.envelope = {MPI_PROC_NULL, MPI_ANY_TAG, 0};
+  message.done = true;
+  return posted;
+}
+
+Posted post_checked_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+                         const char* call) {
+  detail::check_usable(comm, call);
+  check_buffer(call, buffer);
+  detail::World& world = CommAccess::world(comm);
+  detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, world.tags().upper_bound());
+  if (destination == MPI_PROC_NULL) return post_nothing(call);
+  detail::check_within(MPI_ERR_RANK, call, "destination", destination, 0, comm.size() - 1);
+  const int wire_tag = world.tags().encode(TagLayout::Lane::point_to_point, tag);
+  return detail::post_send(world, buffer, comm.world_range().to_parent(destination), wire_tag, mode, call);
+}
+
+detail::Mailbox::Pattern checked_pattern(const Comm& comm, int source, int tag, const char* call) {
+  detail::check_usable(comm, call);
+  const TagLayout& tags = CommAccess::world(comm).tags();
+  detail::Mailbox::Pattern pattern{comm.world_range(), -1, -1};
+  if (source != any_source) {
+    detail::check_within(MPI_ERR_RANK, call, "source", source, 0, comm.size() - 1);
+    pattern.source = comm.world_range().to_parent(source);
+  }
+  if (tag != any_tag) {
+    detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, tags.upper_bound());
+    pattern.tag = tags.encode(TagLayout::Lane::point_to_point, tag);
+  }
+  return pattern;
+}
+
+Posted post_checked_receive(const Comm& comm, const Buffer& buffer, int source, int tag, const char* call) {
+  detail::check_usable(comm, call);
+  if (source == MPI_PROC_NULL) return post_nothing(call);
+  const detail::Mailbox::Pattern pattern = checked_pattern(comm, source, tag, call);
+  check_buffer(call, buffer);
+  return detail::post_receive(CommAccess::world(comm), buffer, pattern, call);
+}
+
+Posted post_checked_probe(const Comm& comm, int source, int tag, const char* call) {
+  detail::check_usable(comm, call);
+  if (source == MPI_PROC_NULL) return post_nothing(call);
+  const detail::Mailbox::Pattern pattern = checked_pattern(comm, source, tag, call);
+  Posted posted(new detail::Message);
+  detail::Message& message = *posted.message();
+  message.world = &CommAccess::world(comm);
+  message.operation = call;
+  message.peer = pattern.source;
+  message.is_receive = true;
+  message.world->mailbox().probe(message, pattern);
+  return posted;
+}
+
+Status status_of(const detail::Envelope& envelope, const Range& members, const TagLayout& tags) {
+  if (envelope.source == MPI_PROC_NULL) return {MPI_PROC_NULL, any_tag, 0};
+  return {members.from_parent(envelope.source), tags.number(envelope.tag), envelope.bytes};
+}
+
+Task<> finish_send(Posted posted) {
+  co_await posted;
+}
+
+Task<Status> finish_receive(Posted posted, Range members, TagLayout tags) {
+  co_return status_of(co_await posted, members, tags);
+}
+
+Task<Status> finish_receive(const Comm& comm, Posted posted) {
+  return finish_receive(std::move(posted), comm.world_range(), CommAccess::world(comm).tags());
+}
+
+Task<Status> finish_both(Posted sent, Posted received, Range members, TagLayout tags) {
+  const Status status = status_of(co_await received, members, tags);
+  co_await sent;
+  co_return status;
+}
+
+Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
+                           const Buffer& receive, int source, int receive_tag, const char* call) {
+  detail::check_usable(comm, call);
+  // Both sides are checked before either message exists: a wrong argument sends nothing.
+  if (source != MPI_PROC_NULL) checked_pattern(comm, source, receive_tag, call);
+  check_buffer(call, receive);
+  Posted sent = post_checked_send(comm, send, destination, send_tag, SendMode::standard, call);
+  Posted received = post_checked_receive(comm, receive, source, receive_tag, call);
+  return finish_both(std::move(sent), std::move(received), comm.world_range(),
+                     CommAccess::world(comm).tags());
+}
+
+/// Blocks until the message is done; no coroutine is needed for one message.
+Status wait_for(const Comm& comm, const Posted& posted) {
+  if (!posted.done()) {
+    detail::Engine& engine = CommAccess::world(comm).engine();
+    if (!engine.can_wait()) {
+      throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the message instead");
+    }
+    engine.run_until([&] { return posted.done(); });
+  }
+  return status_of(posted.await_resume(), comm.world_range(), CommAccess::world(comm).tags());
+}
+
+}  // namespace
+
+std::size_t Status::count(MPI_Datatype type) const {
+  int size = 0;
+  detail::check_mpi(MPI_Type_size(type, &size), "MPI_Type_size");
+  return size == 0 ? 0 : bytes / static_cast<std::size_t>(size);
+}
+
+void Comm::send(const ConstBuffer& buffer, int destination, int tag) const {
+  wait_for(*this, post_checked_send(*this, buffer, destination, tag, SendMode::standard, "wisp::Comm::send"));
+}
+
+void Comm::ssend(const ConstBuffer& buffer, int destination, int tag) const {
+  wait_for(*this,
+           post_checked_send(*this, buffer, destination, tag, SendMode::synchronous, "wisp::Comm::ssend"));
+}
+
+Status Comm::receive(const Buffer& buffer, int source, int tag) const {
+  return wait_for(*this, post_checked_receive(*this, buffer, source, tag, "wisp::Comm::receive"));
+}
+
+Status Comm::sendrecv(const ConstBuffer& send, int destination, int send_tag, const Buffer& receive,
+                      int source, int receive_tag) const {
+  return Request(sendrecv_task(*this, send, destination, send_tag, receive, source, receive_tag,
+                               "wisp::Comm::sendrecv"),
+                 context_)
+      .wait();
+}
+
+Status Comm::probe(int source, int tag) const {
+  return wait_for(*this, post_checked_probe(*this, source, tag, "wisp::Comm::probe"));
+}
+
+std::optional<Status> Comm::iprobe(int source, int tag) const {
+  constexpr const char* call = "wisp::Comm::iprobe";
+  detail::check_usable(*this, call);
+  if (source == MPI_PROC_NULL) return Status{MPI_PROC_NULL, any_tag, 0};
+  const detail::Mailbox::Pattern pattern = checked_pattern(*this, source, tag, call);
+  detail::World& world = *context_->world;
+  if (world.engine().can_wait()) world.engine().poll();
+  const std::optional<detail::Envelope> found = world.mailbox().probe_now(pattern);
+  if (!found) return std::nullopt;
+  return status_of(*found, range_, world.tags());
+}
+
+Request Comm::isend(const ConstBuffer& buffer, int destination, int tag) const {
+  return {finish_send(
+              post_checked_send(*this, buffer, destination, tag, SendMode::standard, "wisp::Comm::isend")),
+          context_};
+}
+
+Request Comm::issend(const ConstBuffer& buffer, int destination, int tag) const {
+  return {finish_send(post_checked_send(*this, buffer, destination, tag, SendMode::synchronous,
+                                        "wisp::Comm::issend")),
+          context_};
+}
+
+Request Comm::ireceive(const Buffer& buffer, int source, int tag) const {
+  return {finish_receive(*this, post_checked_receive(*this, buffer, source, tag, "wisp::Comm::ireceive")),
+          context_};
+}
+
+Request Comm::isendrecv(const ConstBuffer& send, int destination, int send_tag, const Buffer& receive,
+                        int source, int receive_tag) const {
+  return {sendrecv_task(*this, send, destination, send_tag, receive, source, receive_tag,
+                        "wisp::Comm::isendrecv"),
+          context_};
+}
+
+Task<> send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag) {
+  return finish_send(post_checked_send(comm, buffer, destination, tag, SendMode::standard, "wisp::send"));
+}
+
+Task<> ssend(const Comm& comm, const ConstBuffer& buffer, int destination, int tag) {
+  return finish_send(post_checked_send(comm, buffer, destination, tag, SendMode::synchronous, "wisp::ssend"));
+}
+
+Task<Status> receive(const Comm& comm, const Buffer& buffer, int source, int tag) {
+  return finish_receive(comm, post_checked_receive(comm, buffer, source, tag, "wisp::receive"));
+}
+
+Task<Status> sendrecv(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
+                      const Buffer& receive, int source, int receive_tag) {
+  return sendrecv_task(comm, send, destination, send_tag, receive, source, receive_tag, "wisp::sendrecv");
+}
+
+Task<Status> probe(const Comm& comm, int source, int tag) {
+  return finish_receive(comm, post_checked_probe(comm, source, tag, "wisp::probe"));
+}
+
+}  // namespace wisp

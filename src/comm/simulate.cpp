@@ -1,0 +1,64 @@
+#include "wisp/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "comm/comm_access.hpp"
+#include "transport/simulated_cluster.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp {
+namespace {
+
+const detail::SimulatedTransport* simulated_transport(const Comm& comm) {
+  const auto& context = detail::CommAccess::context(comm);
+  return context == nullptr ? nullptr
+                            : dynamic_cast<detail::SimulatedTransport*>(&context->world->transport());
+}
+
+}  // namespace
+
+SimulationReport simulate(const SimulationOptions& options, const std::function<Task<>(Comm)>& program) {
+  detail::check_within(MPI_ERR_ARG, "wisp::simulate", "ranks", options.ranks, 1, 1 << 24);
+  detail::SimulatedCluster cluster(options);
+  std::vector<Task<>> programs;
+  programs.reserve(static_cast<std::size_t>(options.ranks));
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    const detail::World::Facts facts{rank, options.ranks, options.tag_upper_bound, options.shares_cores};
+    auto world = std::make_shared<detail::World>(cluster.make_transport(rank), facts);
+    programs.push_back(program(detail::CommAccess::make_root(std::move(world))));
+    cluster.start(rank, programs.back().handle());
+  }
+  cluster.run();
+
+  bool all_done = true;
+  for (const Task<>& task : programs) {
+    all_done = all_done && task.handle().done();
+    if (task.handle().done()) task.handle().promise().take();
+  }
+  if (!all_done) {
+    throw Error(MPI_ERR_OTHER, fmt::format("wisp::simulate: no message can move: {}; not received: {}",
+                                           cluster.describe_waiting(), cluster.describe_unreceived()));
+  }
+  if (const std::string lost = cluster.describe_unreceived(); !lost.empty()) {
+    throw Error(MPI_ERR_OTHER, fmt::format("wisp::simulate: messages were never received: {}", lost));
+  }
+  if (const std::string waits = cluster.describe_waiting(); !waits.empty()) {
+    throw Error(MPI_ERR_OTHER, fmt::format("wisp::simulate: receives were never matched: {}", waits));
+  }
+  return cluster.report();
+}
+
+double simulated_time(const Comm& comm) {
+  const auto* transport = simulated_transport(comm);
+  return transport == nullptr ? 0 : transport->cluster().now(transport->rank());
+}
+
+void simulated_work(const Comm& comm, double seconds) {
+  if (const auto* transport = simulated_transport(comm))
+    transport->cluster().work(transport->rank(), seconds);
+}
+
+}  // namespace wisp

@@ -1,0 +1,97 @@
+#include "comm/world.hpp"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "transport/mpi_attribute.hpp"
+#include "transport/mpi_transport.hpp"
+
+namespace wisp::detail {
+namespace {
+
+int tag_upper_bound_of(MPI_Comm comm) {
+  void* value = nullptr;
+  int exists = 0;
+  check_mpi(MPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &exists), "MPI_Comm_get_attr");
+  constexpr int least_of_any_mpi = 32767;
+  return exists != 0 ? *static_cast<int*>(value) : least_of_any_mpi;
+}
+
+World::Facts facts_of(MPI_Comm comm) {
+  World::Facts facts;
+  check_mpi(MPI_Comm_rank(comm, &facts.rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(comm, &facts.size), "MPI_Comm_size");
+  facts.tag_upper_bound = tag_upper_bound_of(comm);
+  return facts;
+}
+
+/// Whether ranks outnumber the cores of some node. Collective.
+bool any_core_is_shared(MPI_Comm comm) {
+  MPI_Comm node = MPI_COMM_NULL;
+  int ranks_here = 0;
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_size(node, &ranks_here), "MPI_Comm_size");
+  check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
+  int shared = ranks_here > sysconf(_SC_NPROCESSORS_ONLN) ? 1 : 0;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  return shared != 0;
+}
+
+void check_comm(MPI_Comm comm, const char* call) {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  const std::string name(call);
+  if (initialized == 0 || finalized != 0) {
+    throw Error(MPI_ERR_OTHER, name + ": MPI is not running (between MPI_Init and MPI_Finalize)");
+  }
+  if (comm == MPI_COMM_NULL) throw Error(MPI_ERR_COMM, name + ": comm = MPI_COMM_NULL");
+  int is_inter = 0;
+  check_mpi(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
+  if (is_inter != 0) throw Error(MPI_ERR_COMM, name + ": comm is an intercommunicator");
+}
+
+}  // namespace
+
+World::World(std::unique_ptr<Transport> transport, const Facts& facts)
+    : transport_(std::move(transport)),
+      tags_(facts.tag_upper_bound),
+      mailbox_(*transport_, tags_),
+      facts_(facts) {}
+
+std::shared_ptr<World> World::duplicate(MPI_Comm comm) {
+  check_comm(comm, "wisp::Comm::duplicate");
+  return attribute_of<World, 0>(comm, [&] {
+    MPI_Comm ours = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_dup(comm, &ours), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_set_errhandler(ours, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    World::Facts facts = facts_of(ours);
+    facts.shares_cores = any_core_is_shared(ours);
+    return std::make_shared<World>(std::make_unique<MpiTransport>(ours, true), facts);
+  });
+}
+
+std::shared_ptr<World> World::attach(MPI_Comm comm) {
+  check_comm(comm, "wisp::Comm::attach");
+  return attribute_of<World, 1>(comm, [&] {
+    return std::make_shared<World>(std::make_unique<MpiTransport>(comm, false), facts_of(comm));
+  });
+}
+
+MPI_Comm World::mpi_comm() const {
+  const auto* mpi = dynamic_cast<const MpiTransport*>(transport_.get());
+  return mpi != nullptr ? mpi->comm() : MPI_COMM_NULL;
+}
+
+void World::close() noexcept {
+  closed_ = true;
+  if (auto* mpi = dynamic_cast<MpiTransport*>(transport_.get())) mpi->close();
+}
+
+void abandon(Message& message) noexcept {
+  if (message.world != nullptr && !message.world->closed()) message.world->mailbox().abandon(message);
+}
+
+}  // namespace wisp::detail

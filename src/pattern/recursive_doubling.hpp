@@ -1,0 +1,37 @@
+#pragma once
+
+#include <bit>
+
+namespace wisp::detail {
+
+/// Recursive doubling over any number of ranks. The first 2·(p - 2^⌊log2 p⌋) ranks pair up; the odd one of a
+/// pair speaks for both in the hypercube of 2^⌊log2 p⌋ speakers, whose order is that of the ranks.
+///
+///   p = 6:   0─►1  2─►3  4  5      speakers 1, 3, 4, 5 are 0, 1, 2, 3 of the hypercube
+class RecursiveDoubling {
+ public:
+  constexpr RecursiveDoubling(int rank, int size)
+      : rank_(rank), speakers_(static_cast<int>(std::bit_floor(static_cast<unsigned>(size)))) {
+    folded_ = size - speakers_;
+  }
+
+  constexpr bool is_paired() const { return rank_ < 2 * folded_; }
+  /// Speaks for itself and for the rank below, if paired; else a paired rank is silent.
+  constexpr bool is_speaker() const { return !is_paired() || rank_ % 2 == 1; }
+  constexpr int pair() const { return rank_ ^ 1; }
+
+  constexpr int rounds() const { return std::bit_width(static_cast<unsigned>(speakers_)) - 1; }
+  /// The rank to exchange with in round k; only for speakers. It stands for lower ranks iff it is lower.
+  constexpr int partner(int k) const {
+    const int number = is_paired() ? rank_ / 2 : rank_ - folded_;
+    const int partner = number ^ (1 << k);
+    return partner < folded_ ? 2 * partner + 1 : partner + folded_;
+  }
+
+ private:
+  int rank_;
+  int speakers_;
+  int folded_ = 0;
+};
+
+}  // namespace wisp::detail

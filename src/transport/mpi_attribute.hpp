@@ -1,0 +1,37 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "wisp/error.hpp"
+
+namespace wisp::detail {
+
+/// The T that is kept as an attribute of `comm`, made by `make` when there is none yet. It is closed and let
+/// go when `comm` is freed, or at MPI_Finalize. `Key` tells several attributes of one type apart.
+template <class T, int Key = 0, class Make>
+std::shared_ptr<T> attribute_of(MPI_Comm comm, Make make) {
+  // A keyval is a handle for the whole process: the one thing that MPI gives us no other place for.
+  static const int keyval = [] {
+    int created = MPI_KEYVAL_INVALID;
+    const auto drop = [](MPI_Comm, int, void* attribute, void*) -> int {
+      auto* held = static_cast<std::shared_ptr<T>*>(attribute);
+      (*held)->close();
+      delete held;
+      return MPI_SUCCESS;
+    };
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, +drop, &created, nullptr),
+              "MPI_Comm_create_keyval");
+    return created;
+  }();
+  void* found = nullptr;
+  int exists = 0;
+  check_mpi(MPI_Comm_get_attr(comm, keyval, &found, &exists), "MPI_Comm_get_attr");
+  if (exists != 0) return *static_cast<std::shared_ptr<T>*>(found);
+  auto held = std::make_unique<std::shared_ptr<T>>(make());
+  check_mpi(MPI_Comm_set_attr(comm, keyval, held.get()), "MPI_Comm_set_attr");
+  return *held.release();
+}
+
+}  // namespace wisp::detail

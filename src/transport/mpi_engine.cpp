@@ -1,0 +1,162 @@
+#include "transport/mpi_engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "transport/mpi_attribute.hpp"
+#include "transport/type_layout.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp::detail {
+
+Envelope envelope_of(const MPI_Status& status) {
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  MPI_Count many_bytes = bytes;
+  if (bytes == MPI_UNDEFINED) MPI_Get_elements_x(&status, MPI_BYTE, &many_bytes);
+  return {status.MPI_SOURCE, status.MPI_TAG, static_cast<std::size_t>(many_bytes)};
+}
+
+std::shared_ptr<MpiEngine> MpiEngine::of_process() {
+  return attribute_of<MpiEngine>(MPI_COMM_SELF, [] { return std::make_shared<MpiEngine>(); });
+}
+
+void MpiEngine::close() noexcept {
+  run_until([this] {
+    drain_buffered();
+    return buffered_.empty();
+  });
+  while (!closables_.empty()) {
+    Closable* last = closables_.back();
+    closables_.pop_back();
+    last->close();
+  }
+}
+
+void MpiEngine::add(MPI_Request request, Message& message) {
+  requests_.push_back(request);
+  messages_.push_back(&message);
+  if (indices_.size() < requests_.size()) {
+    indices_.resize(2 * requests_.size());
+    statuses_.resize(2 * requests_.size());
+  }
+}
+
+void MpiEngine::complete(Message& message) {
+  if (const std::coroutine_handle<> waiter = message.complete()) ready_.push_back(waiter);
+}
+
+bool MpiEngine::poll() {
+  bool moved = false;
+  if (!requests_.empty()) {
+    const int completed = test_requests();
+    if (completed > 0) {
+      collect(completed);
+      moved = true;
+    }
+  }
+  // By index: a watcher that has found what it waits for takes itself off the list.
+  for (std::size_t i = 0; i < watchers_.size(); ++i) moved = watchers_[i]->look() || moved;
+  return resume_ready() || moved;
+}
+
+bool MpiEngine::buffers(const ConstBuffer& buffer) const {
+  constexpr std::size_t largest = 2048;
+  constexpr std::size_t most = 4096;
+  if (buffer.count > largest || buffered_.size() >= most) return false;
+  const std::optional<std::size_t> size = plain_size_of(buffer.type);
+  return size && buffer.count * *size <= largest;
+}
+
+void MpiEngine::send_buffered(const ConstBuffer& buffer, int destination, int tag, MPI_Comm comm) {
+  constexpr std::size_t enough_to_look = 64;
+  if (buffered_.size() % enough_to_look == enough_to_look - 1) drain_buffered();
+  const std::size_t bytes = buffer.count * *plain_size_of(buffer.type);
+  void* copy = FramePool::allocate(bytes);
+  if (bytes > 0) std::memcpy(copy, buffer.address, bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Isend(copy, static_cast<int>(buffer.count), buffer.type, destination, tag, comm, &request),
+            "MPI_Isend");
+  buffered_requests_.push_back(request);
+  buffered_.push_back({copy, bytes});
+}
+
+void MpiEngine::drain_buffered() {
+  // One call for all: where MPI yields in a test that finds nothing, it does so once.
+  std::vector<int> done(buffered_.size());
+  int count = 0;
+  check_mpi(MPI_Testsome(static_cast<int>(buffered_.size()), buffered_requests_.data(), &count, done.data(),
+                         MPI_STATUSES_IGNORE),
+            "MPI_Testsome");
+  if (count == MPI_UNDEFINED || count == 0) return;
+  for (int i = 0; i < count; ++i) {
+    BufferedSend& sent = buffered_[static_cast<std::size_t>(done[static_cast<std::size_t>(i)])];
+    FramePool::release(std::exchange(sent.copy, nullptr), sent.bytes);
+  }
+  std::erase_if(buffered_, [](const BufferedSend& sent) { return sent.copy == nullptr; });
+  std::erase(buffered_requests_, MPI_REQUEST_NULL);
+}
+
+int MpiEngine::test_requests() {
+  int completed = 0;
+  if (requests_.size() == 1) {
+    // The usual case in a tree. Open MPI looks once more after it has made progress here, unlike in Testsome.
+    indices_[0] = 0;
+    const int code = MPI_Test(requests_.data(), &completed, statuses_.data());
+    statuses_[0].MPI_ERROR = code;
+    return completed;
+  }
+  const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &completed,
+                                indices_.data(), statuses_.data());
+  if (code == MPI_ERR_IN_STATUS) return completed;
+  check_mpi(code, "MPI_Testsome");
+  for (int i = 0; i < completed; ++i) statuses_[static_cast<std::size_t>(i)].MPI_ERROR = MPI_SUCCESS;
+  return completed;
+}
+
+void MpiEngine::collect(int completed) {
+  std::size_t kept = messages_.size();
+  for (int i = 0; i < completed; ++i) {
+    const auto slot = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+    const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
+    Message& message = *std::exchange(messages_[slot], nullptr);
+    message.error = status.MPI_ERROR;
+    if (message.is_receive) message.envelope = envelope_of(status);
+    complete(message);
+    kept = std::min(kept, slot);
+  }
+  for (std::size_t i = kept + 1; i < messages_.size(); ++i) {
+    if (messages_[i] == nullptr) continue;
+    messages_[kept] = messages_[i];
+    requests_[kept] = requests_[i];
+    ++kept;
+  }
+  messages_.resize(kept);
+  requests_.resize(kept);
+}
+
+bool MpiEngine::resume_ready() {
+  bool moved = false;
+  while (!ready_.empty()) {
+    // A coroutine that is resumed may poll again and empty the list, or add to it.
+    const std::coroutine_handle<> waiter = ready_.front();
+    ready_.erase(ready_.begin());
+    waiter.resume();
+    moved = true;
+  }
+  return moved;
+}
+
+void MpiEngine::abandon(Message& message) noexcept {
+  const auto found = std::find(messages_.begin(), messages_.end(), &message);
+  if (found == messages_.end()) return;
+  const auto slot = static_cast<std::size_t>(found - messages_.begin());
+  if (message.is_receive) MPI_Cancel(&requests_[slot]);
+  MPI_Request_free(&requests_[slot]);
+  messages_.erase(found);
+  requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(slot));
+}
+
+}  // namespace wisp::detail

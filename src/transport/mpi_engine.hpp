@@ -1,0 +1,72 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <coroutine>
+#include <memory>
+#include <vector>
+
+#include "async/engine.hpp"
+#include "transport/transport.hpp"
+
+namespace wisp::detail {
+
+Envelope envelope_of(const MPI_Status& status);
+
+/// What must give its MPI objects back before MPI is gone.
+class Closable {
+ public:
+  virtual ~Closable() = default;
+  virtual void close() noexcept = 0;
+};
+
+/// All pending MPI requests of this process and whom they wake: one poll is one MPI_Testsome over all.
+class MpiEngine final : public Engine {
+ public:
+  /// The engine of this process, kept as an attribute of MPI_COMM_SELF.
+  static std::shared_ptr<MpiEngine> of_process();
+
+  bool poll() override;
+
+  /// Small messages are copied and have left, as far as their sender is concerned: it need not wait until a
+  /// receiver that has no core at the moment takes them.
+  bool buffers(const ConstBuffer& buffer) const;
+  void send_buffered(const ConstBuffer& buffer, int destination, int tag, MPI_Comm comm);
+
+  void add(MPI_Request request, Message& message);
+  void abandon(Message& message) noexcept;
+
+  void register_closable(Closable& closable) { closables_.push_back(&closable); }
+  void unregister_closable(Closable& closable) { std::erase(closables_, &closable); }
+  /// Called when MPI_Finalize deletes the attribute that holds the engine.
+  void close() noexcept;
+
+  void watch(Watcher& watcher) { watchers_.push_back(&watcher); }
+  void unwatch(Watcher& watcher) { std::erase(watchers_, &watcher); }
+
+  /// Marks a message as done, and whoever waits for it as ready to go on.
+  void complete(Message& message);
+
+ private:
+  struct BufferedSend {
+    void* copy;
+    std::size_t bytes;
+  };
+
+  void drain_buffered();
+  int test_requests();
+  void collect(int completed);
+  bool resume_ready();
+
+  std::vector<MPI_Request> requests_;
+  std::vector<Message*> messages_;  ///< messages_[i] waits for requests_[i]
+  std::vector<MPI_Request> buffered_requests_;
+  std::vector<BufferedSend> buffered_;
+  std::vector<int> indices_;
+  std::vector<MPI_Status> statuses_;
+  std::vector<std::coroutine_handle<>> ready_;
+  std::vector<Watcher*> watchers_;
+  std::vector<Closable*> closables_;
+};
+
+}  // namespace wisp::detail

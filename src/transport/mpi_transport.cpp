@@ -1,0 +1,112 @@
+#include "transport/mpi_transport.hpp"
+
+#include <climits>
+#include <utility>
+
+#include "wisp/error.hpp"
+
+namespace wisp::detail {
+namespace {
+
+/// A count and datatype that MPI's int counts can hold: a larger buffer becomes one element of a type made
+/// for it.
+class IntCount {
+ public:
+  explicit IntCount(const ConstBuffer& buffer) : count_(static_cast<int>(buffer.count)), type_(buffer.type) {
+    if (buffer.count > INT_MAX) [[unlikely]]
+      build(buffer);
+  }
+  IntCount(const IntCount&) = delete;
+  IntCount& operator=(const IntCount&) = delete;
+  ~IntCount() {
+    if (built_) MPI_Type_free(&type_);
+  }
+
+  int count() const { return count_; }
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  void build(const ConstBuffer& buffer) {
+    constexpr std::size_t chunk = std::size_t{1} << 30;
+    const auto chunks = static_cast<int>(buffer.count / chunk);
+    const auto rest = static_cast<int>(buffer.count % chunk);
+    MPI_Aint lower = 0;
+    MPI_Aint extent = 0;
+    check_mpi(MPI_Type_get_extent(buffer.type, &lower, &extent), "MPI_Type_get_extent");
+    MPI_Datatype one_chunk = MPI_DATATYPE_NULL;
+    check_mpi(MPI_Type_contiguous(static_cast<int>(chunk), buffer.type, &one_chunk), "MPI_Type_contiguous");
+    const int lengths[] = {chunks, rest};
+    const MPI_Aint displacements[] = {0, chunks * static_cast<MPI_Aint>(chunk) * extent};
+    const MPI_Datatype types[] = {one_chunk, buffer.type};
+    check_mpi(MPI_Type_create_struct(2, lengths, displacements, types, &type_), "MPI_Type_create_struct");
+    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+    check_mpi(MPI_Type_free(&one_chunk), "MPI_Type_free");
+    count_ = 1;
+    built_ = true;
+  }
+
+  int count_;
+  MPI_Datatype type_;
+  bool built_ = false;
+};
+
+}  // namespace
+
+MpiTransport::MpiTransport(MPI_Comm comm, bool owned)
+    : engine_(MpiEngine::of_process()), comm_(comm), owned_(owned) {
+  engine_->register_closable(*this);
+}
+
+void MpiTransport::close() noexcept {
+  if (comm_ == MPI_COMM_NULL) return;
+  engine_->unregister_closable(*this);
+  MPI_Comm closing = std::exchange(comm_, MPI_COMM_NULL);
+  if (owned_) MPI_Comm_free(&closing);
+}
+
+void MpiTransport::send(Message& message, const ConstBuffer& buffer, int destination, int tag,
+                        SendMode mode) {
+  if (mode == SendMode::standard && engine_->buffers(buffer)) {
+    engine_->send_buffered(buffer, destination, tag, comm_);
+    message.done = true;
+    return;
+  }
+  const IntCount counted(buffer);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code =
+      mode == SendMode::standard
+          ? MPI_Isend(buffer.address, counted.count(), counted.type(), destination, tag, comm_, &request)
+          : MPI_Issend(buffer.address, counted.count(), counted.type(), destination, tag, comm_, &request);
+  check_mpi(code, mode == SendMode::standard ? "MPI_Isend" : "MPI_Issend");
+  // Not tested here: where MPI yields in a test, the core would be gone before the next message is posted.
+  engine_->add(request, message);
+}
+
+void MpiTransport::receive(Message& message, const Buffer& buffer, int source, int tag) {
+  const IntCount counted(buffer);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Irecv(buffer.address, counted.count(), counted.type(), source, tag, comm_, &request),
+            "MPI_Irecv");
+  engine_->add(request, message);
+}
+
+std::optional<Arrived> MpiTransport::take_arrived(int source, int tag) {
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  check_mpi(MPI_Improbe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : tag, comm_, &found,
+                        &message, &status),
+            "MPI_Improbe");
+  if (found == 0) return std::nullopt;
+  return Arrived{envelope_of(status), message, nullptr};
+}
+
+void MpiTransport::receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) {
+  const IntCount counted(buffer);
+  MPI_Message handle = arrived.mpi_message;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Imrecv(buffer.address, counted.count(), counted.type(), &handle, &request), "MPI_Imrecv");
+  engine_->add(request, message);
+}
+
+}  // namespace wisp::detail

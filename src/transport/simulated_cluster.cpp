@@ -1,0 +1,213 @@
+#include "transport/simulated_cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "transport/type_layout.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp::detail {
+
+SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
+    : options_(options), random_(options.seed), ranks_(static_cast<std::size_t>(options.ranks)) {}
+
+SimulatedCluster::~SimulatedCluster() {
+  for (const Event& event : events_) delete event.packet;
+  for (const Rank& rank : ranks_) {
+    for (Packet* packet : rank.unexpected) delete packet;
+  }
+}
+
+std::unique_ptr<Transport> SimulatedCluster::make_transport(int rank) {
+  return std::make_unique<SimulatedTransport>(*this, rank);
+}
+
+bool SimulatedCluster::poll() {
+  throw Error(MPI_ERR_OTHER, "wisp::simulate: a simulated rank cannot block or test; co_await instead");
+}
+
+void SimulatedCluster::start(int rank, std::coroutine_handle<> program) {
+  ranks_[index(rank)].depth = 0;
+  program.resume();
+  resume_ready();
+}
+
+void SimulatedCluster::run() {
+  while (!events_.empty()) {
+    std::pop_heap(events_.begin(), events_.end());
+    Packet* packet = events_.back().packet;
+    events_.pop_back();
+    arrive(packet);
+    resume_ready();
+  }
+}
+
+void SimulatedCluster::send(int source, Message& message, const ConstBuffer& buffer, int destination, int tag,
+                            SendMode mode) {
+  Rank& sender = ranks_[index(source)];
+  auto packet = std::make_unique<Packet>();
+  const TypeLayout layout = TypeLayout::of(buffer.type);
+  packet->envelope = {source, tag, buffer.count * layout.size};
+  packet->destination = destination;
+  packet->operation = message.operation;
+  packet->depth = sender.depth + 1;
+  if (packet->envelope.bytes > 0) {
+    packet->payload = static_cast<std::byte*>(FramePool::allocate(packet->envelope.bytes));
+    pack(buffer, layout, packet->payload);
+  }
+
+  // LogGP with one port: the sender is busy for o, its port for the bytes, then they travel for L.
+  sender.clock += options_.overhead;
+  const double bytes_time = static_cast<double>(packet->envelope.bytes) / options_.bandwidth;
+  sender.send_port_free = std::max(sender.clock, sender.send_port_free) + bytes_time;
+  packet->arrival = sender.send_port_free + options_.latency;
+  if (options_.jitter > 0) {
+    packet->arrival += options_.jitter * std::uniform_real_distribution<double>()(random_);
+    double& last = sender.last_arrival[destination];
+    packet->arrival = last = std::max(last, packet->arrival);
+  }
+  sender.counters.messages_sent += 1;
+  sender.counters.bytes_sent += packet->envelope.bytes;
+  max_depth_ = std::max(max_depth_, packet->depth);
+
+  if (mode == SendMode::synchronous || options_.rendezvous) {
+    packet->sender = &message;
+  } else {
+    message.done = true;
+  }
+  events_.push_back({packet->arrival, event_count_++, packet.get()});
+  std::push_heap(events_.begin(), events_.end());
+  packet.release();
+}
+
+void SimulatedCluster::arrive(Packet* packet) {
+  const int rank = packet->destination;
+  Rank& receiver = ranks_[index(rank)];
+  // One port: what arrives together comes in one after the other.
+  const double bytes_time = static_cast<double>(packet->envelope.bytes) / options_.bandwidth;
+  packet->arrival = std::max(packet->arrival, receiver.receive_port_free + bytes_time);
+  receiver.receive_port_free = packet->arrival;
+
+  const auto match = std::find_if(receiver.posted.begin(), receiver.posted.end(), [&](const auto& posted) {
+    return posted.source == packet->envelope.source && posted.tag == packet->envelope.tag;
+  });
+  if (match != receiver.posted.end()) {
+    const PostedReceive posted = *match;
+    receiver.posted.erase(match);
+    deliver(rank, *posted.message, posted.buffer, packet);
+    return;
+  }
+  receiver.unexpected.push_back(packet);
+  if (receiver.watcher != nullptr) receiver.watcher->look();
+}
+
+void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer, int source, int tag) {
+  if (const std::optional<Arrived> arrived = take_arrived(rank, source, tag)) {
+    deliver(rank, message, buffer, static_cast<Packet*>(arrived->simulated));
+  } else {
+    ranks_[index(rank)].posted.push_back({&message, buffer, source, tag});
+  }
+}
+
+std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, int tag) {
+  std::deque<Packet*>& unexpected = ranks_[index(rank)].unexpected;
+  const auto match = std::find_if(unexpected.begin(), unexpected.end(), [&](const Packet* packet) {
+    return (source < 0 || packet->envelope.source == source) && (tag < 0 || packet->envelope.tag == tag);
+  });
+  if (match == unexpected.end()) return std::nullopt;
+  Packet* packet = *match;
+  unexpected.erase(match);
+  return Arrived{packet->envelope, MPI_MESSAGE_NULL, packet};
+}
+
+void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer, Packet* packet) {
+  const std::unique_ptr<Packet> owned(packet);
+  Rank& receiver = ranks_[index(rank)];
+  receiver.clock = std::max(receiver.clock, packet->arrival) + options_.overhead;
+  receiver.depth = std::max(receiver.depth, packet->depth);
+  receiver.counters.messages_received += 1;
+  receiver.counters.bytes_received += packet->envelope.bytes;
+
+  const TypeLayout layout = TypeLayout::of(buffer.type);
+  if (packet->envelope.bytes > buffer.count * layout.size) {
+    message.error = MPI_ERR_TRUNCATE;
+  } else if (layout.size > 0) {
+    unpack(packet->payload, {buffer.address, packet->envelope.bytes / layout.size, buffer.type}, layout);
+  }
+  message.envelope = packet->envelope;
+  complete(message);
+  if (packet->sender != nullptr) complete(*packet->sender);
+}
+
+void SimulatedCluster::complete(Message& message) {
+  if (const std::coroutine_handle<> waiter = message.complete()) ready_.push_back(waiter);
+}
+
+void SimulatedCluster::resume_ready() {
+  while (!ready_.empty()) {
+    const std::coroutine_handle<> waiter = ready_.front();
+    ready_.pop_front();
+    waiter.resume();
+  }
+}
+
+void SimulatedCluster::abandon(int rank, Message& message) noexcept {
+  std::erase_if(ranks_[index(rank)].posted, [&](const auto& posted) { return posted.message == &message; });
+  for (const Event& event : events_) {
+    if (event.packet->sender == &message) event.packet->sender = nullptr;
+  }
+  for (const Rank& other : ranks_) {
+    for (Packet* packet : other.unexpected) {
+      if (packet->sender == &message) packet->sender = nullptr;
+    }
+  }
+}
+
+std::string SimulatedCluster::describe_waiting() const {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> waits;
+  std::size_t count = 0;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    for (const PostedReceive& posted : ranks_[rank].posted) {
+      if (++count > most) continue;
+      waits.push_back(
+          fmt::format("rank {} waits for rank {} in {}", rank, posted.source, posted.message->operation));
+    }
+  }
+  if (count > most) waits.push_back(fmt::format("and {} more", count - most));
+  return fmt::format("{}", fmt::join(waits, "; "));
+}
+
+std::string SimulatedCluster::describe_unreceived() const {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> lost;
+  std::size_t count = 0;
+  for (const Rank& rank : ranks_) {
+    for (const Packet* packet : rank.unexpected) {
+      if (++count > most) continue;
+      lost.push_back(fmt::format("rank {} to rank {}, {} bytes, in {}", packet->envelope.source,
+                                 packet->destination, packet->envelope.bytes, packet->operation));
+    }
+  }
+  if (count > most) lost.push_back(fmt::format("and {} more", count - most));
+  return fmt::format("{}", fmt::join(lost, "; "));
+}
+
+SimulationReport SimulatedCluster::report() const {
+  SimulationReport report;
+  report.rounds = max_depth_;
+  report.ranks.reserve(ranks_.size());
+  for (const Rank& rank : ranks_) {
+    report.ranks.push_back(rank.counters);
+    report.ranks.back().finished = rank.clock;
+    report.seconds = std::max(report.seconds, rank.clock);
+    report.messages += rank.counters.messages_sent;
+    report.bytes += rank.counters.bytes_sent;
+  }
+  return report;
+}
+
+}  // namespace wisp::detail

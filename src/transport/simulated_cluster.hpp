@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "transport/transport.hpp"
+#include "wisp/simulate.hpp"
+
+namespace wisp::detail {
+
+/// A message on the simulated wire.
+struct Packet {
+  Envelope envelope;
+  int destination = -1;
+  int depth = 0;  ///< length of the chain of messages that led to it
+  double arrival = 0;
+  Message* sender = nullptr;  ///< waits until this packet is received
+  const char* operation = "";
+  std::byte* payload = nullptr;
+
+  static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }
+  Packet() = default;
+  Packet(const Packet&) = delete;
+  Packet& operator=(const Packet&) = delete;
+  ~Packet() {
+    if (payload != nullptr) FramePool::release(payload, envelope.bytes);
+  }
+};
+
+class SimulatedTransport;
+
+/// The event loop of all simulated ranks: packets arrive in the order of virtual time.
+class SimulatedCluster final : public Engine {
+ public:
+  explicit SimulatedCluster(const SimulationOptions& options);
+  ~SimulatedCluster() override;
+
+  bool can_wait() const override { return false; }
+  bool poll() override;
+
+  std::unique_ptr<Transport> make_transport(int rank);
+  /// Starts what a rank runs.
+  void start(int rank, std::coroutine_handle<> program);
+  /// Until no packet is on its way.
+  void run();
+
+  /// Who waits for whom, and what was not received; empty if nothing is left.
+  std::string describe_waiting() const;
+  std::string describe_unreceived() const;
+  SimulationReport report() const;
+
+  double now(int rank) const { return ranks_[index(rank)].clock; }
+  void work(int rank, double seconds) { ranks_[index(rank)].clock += seconds; }
+
+ private:
+  friend class SimulatedTransport;
+
+  struct PostedReceive {
+    Message* message;
+    Buffer buffer;
+    int source;
+    int tag;
+  };
+  struct Rank {
+    double clock = 0;
+    double send_port_free = 0;
+    double receive_port_free = 0;
+    int depth = 0;
+    Watcher* watcher = nullptr;
+    std::vector<PostedReceive> posted;
+    std::deque<Packet*> unexpected;
+    std::unordered_map<int, double> last_arrival;  ///< by destination; only kept when there is jitter
+    SimulationReport::Rank counters;
+  };
+  struct Event {
+    double time;
+    std::uint64_t number;
+    Packet* packet;
+    friend bool operator<(const Event& a, const Event& b) {  // the heap's top is the earliest
+      return a.time != b.time ? a.time > b.time : a.number > b.number;
+    }
+  };
+
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+  void send(int source, Message& message, const ConstBuffer& buffer, int destination, int tag, SendMode mode);
+  void receive(int rank, Message& message, const Buffer& buffer, int source, int tag);
+  std::optional<Arrived> take_arrived(int rank, int source, int tag);
+  void deliver(int rank, Message& message, const Buffer& buffer, Packet* packet);
+  void arrive(Packet* packet);
+  void complete(Message& message);
+  void resume_ready();
+  void abandon(int rank, Message& message) noexcept;
+
+  SimulationOptions options_;
+  std::mt19937_64 random_;
+  std::vector<Rank> ranks_;
+  std::vector<Event> events_;  ///< a heap
+  std::uint64_t event_count_ = 0;
+  int max_depth_ = 0;
+  std::deque<std::coroutine_handle<>> ready_;
+};
+
+/// The view of one simulated rank.
+class SimulatedTransport final : public Transport {
+ public:
+  SimulatedTransport(SimulatedCluster& cluster, int rank) : cluster_(cluster), rank_(rank) {}
+
+  SimulatedCluster& cluster() const { return cluster_; }
+  int rank() const { return rank_; }
+
+  Engine& engine() override { return cluster_; }
+  void send(Message& message, const ConstBuffer& buffer, int destination, int tag, SendMode mode) override {
+    cluster_.send(rank_, message, buffer, destination, tag, mode);
+  }
+  void receive(Message& message, const Buffer& buffer, int source, int tag) override {
+    cluster_.receive(rank_, message, buffer, source, tag);
+  }
+  std::optional<Arrived> take_arrived(int source, int tag) override {
+    return cluster_.take_arrived(rank_, source, tag);
+  }
+  void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override {
+    cluster_.deliver(rank_, message, buffer, static_cast<Packet*>(arrived.simulated));
+  }
+  void watch(Watcher& watcher) override {
+    cluster_.ranks_[SimulatedCluster::index(rank_)].watcher = &watcher;
+  }
+  void unwatch(Watcher&) override { cluster_.ranks_[SimulatedCluster::index(rank_)].watcher = nullptr; }
+  void complete(Message& message) override { cluster_.complete(message); }
+  void abandon(Message& message) noexcept override { cluster_.abandon(rank_, message); }
+
+ private:
+  SimulatedCluster& cluster_;
+  int rank_;
+};
+
+}  // namespace wisp::detail

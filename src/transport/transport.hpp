@@ -1,0 +1,52 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+
+#include "async/engine.hpp"
+#include "wisp/buffer.hpp"
+#include "wisp/posted.hpp"
+
+namespace wisp::detail {
+
+enum class SendMode { standard, synchronous };
+
+/// A message that has arrived, is matched, and is not received yet.
+struct Arrived {
+  Envelope envelope;
+  MPI_Message mpi_message = MPI_MESSAGE_NULL;
+  void* simulated = nullptr;
+};
+
+/// Told when messages that nobody has posted a receive for may have arrived.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual bool look() = 0;  ///< true when something moved
+};
+
+/// How messages travel between the processes of one World. Ranks are the World's, tags those on the wire;
+/// -1 is any.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual Engine& engine() = 0;
+  virtual void send(Message& message, const ConstBuffer& buffer, int destination, int tag, SendMode mode) = 0;
+  virtual void receive(Message& message, const Buffer& buffer, int source, int tag) = 0;
+
+  /// Takes the first message that has arrived from `source` with `tag`, if there is one.
+  virtual std::optional<Arrived> take_arrived(int source, int tag) = 0;
+  virtual void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) = 0;
+
+  virtual void watch(Watcher& watcher) = 0;
+  virtual void unwatch(Watcher& watcher) = 0;
+
+  /// Marks a message as done and lets whoever waits for it go on.
+  virtual void complete(Message& message) = 0;
+  /// Forgets a message that is not done.
+  virtual void abandon(Message& message) noexcept = 0;
+};
+
+}  // namespace wisp::detail

@@ -1,0 +1,109 @@
+#include "transport/type_layout.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include "wisp/error.hpp"
+
+namespace wisp::detail {
+namespace {
+
+// MPI_Pack counts in int: larger vectors go in parts.
+std::size_t part_of(const TypeLayout& layout) {
+  return std::max<std::size_t>(1, (std::size_t{1} << 30) / std::max<std::size_t>(1, layout.size));
+}
+
+}  // namespace
+
+std::optional<std::size_t> plain_size_of(MPI_Datatype type) {
+  if (type == MPI_BYTE || type == MPI_PACKED || type == MPI_CHAR || type == MPI_UNSIGNED_CHAR ||
+      type == MPI_INT8_T || type == MPI_UINT8_T) {
+    return 1;
+  }
+  if (type == MPI_INT || type == MPI_UNSIGNED || type == MPI_FLOAT || type == MPI_INT32_T ||
+      type == MPI_UINT32_T) {
+    return 4;
+  }
+  if (type == MPI_DOUBLE || type == MPI_LONG_LONG || type == MPI_UNSIGNED_LONG_LONG || type == MPI_INT64_T ||
+      type == MPI_UINT64_T) {
+    return 8;
+  }
+  if (type == MPI_LONG || type == MPI_UNSIGNED_LONG) return sizeof(long);
+  return std::nullopt;
+}
+
+TypeLayout TypeLayout::of(MPI_Datatype type) {
+  TypeLayout layout;
+  if (const std::optional<std::size_t> plain = plain_size_of(type)) {
+    layout.size = *plain;
+    layout.extent = layout.true_extent = static_cast<MPI_Aint>(*plain);
+    layout.contiguous = true;
+    return layout;
+  }
+  int size = 0;
+  MPI_Aint lower = 0;
+  check_mpi(MPI_Type_size(type, &size), "MPI_Type_size");
+  check_mpi(MPI_Type_get_extent(type, &lower, &layout.extent), "MPI_Type_get_extent");
+  check_mpi(MPI_Type_get_true_extent(type, &layout.true_lower, &layout.true_extent),
+            "MPI_Type_get_true_extent");
+  layout.size = static_cast<std::size_t>(size);
+  if (layout.true_lower == 0 && layout.extent == size && layout.true_extent == size) {
+    // A derived type may still permute its bytes; a named one does not.
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    int combiner = 0;
+    check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+    layout.contiguous = combiner == MPI_COMBINER_NAMED;
+  }
+  return layout;
+}
+
+void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to) {
+  if (layout.contiguous) {
+    if (from.count > 0) std::memcpy(to, from.address, from.count * layout.size);
+    return;
+  }
+  const std::size_t part = part_of(layout);
+  for (std::size_t done = 0; done < from.count; done += part) {
+    const std::size_t count = std::min(part, from.count - done);
+    const auto bytes = static_cast<int>(count * layout.size);
+    int position = 0;
+    const auto* address =
+        static_cast<const std::byte*>(from.address) + static_cast<MPI_Aint>(done) * layout.extent;
+    check_mpi(MPI_Pack(address, static_cast<int>(count), from.type, to + done * layout.size, bytes, &position,
+                       MPI_COMM_SELF),
+              "MPI_Pack");
+  }
+}
+
+void unpack(const std::byte* from, const Buffer& to, const TypeLayout& layout) {
+  if (layout.contiguous) {
+    if (to.count > 0) std::memcpy(to.address, from, to.count * layout.size);
+    return;
+  }
+  const std::size_t part = part_of(layout);
+  for (std::size_t done = 0; done < to.count; done += part) {
+    const std::size_t count = std::min(part, to.count - done);
+    const auto bytes = static_cast<int>(count * layout.size);
+    int position = 0;
+    check_mpi(MPI_Unpack(from + done * layout.size, bytes, &position, element(to.address, done, layout),
+                         static_cast<int>(count), to.type, MPI_COMM_SELF),
+              "MPI_Unpack");
+  }
+}
+
+void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype type,
+                   const TypeLayout& layout) {
+  if (count == 0) return;
+  if (layout.contiguous) {
+    std::memcpy(to, from, count * layout.size);
+    return;
+  }
+  const ScratchVector packed(count * layout.size);
+  pack({from, count, type}, layout, packed.data());
+  unpack(packed.data(), {to, count, type}, layout);
+}
+
+}  // namespace wisp::detail

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <optional>
+
+#include "wisp/buffer.hpp"
+#include "wisp/detail/frame_pool.hpp"
+
+namespace wisp::detail {
+
+/// How the elements of a datatype lie in memory.
+struct TypeLayout {
+  std::size_t size = 0;     ///< bytes of data in one element
+  MPI_Aint extent = 0;      ///< bytes from one element to the next
+  MPI_Aint true_lower = 0;  ///< where the data of element 0 begins
+  MPI_Aint true_extent = 0;
+  bool contiguous = false;  ///< data in order and without gaps
+
+  static TypeLayout of(MPI_Datatype type);
+};
+
+/// Bytes of one element if `type` is one of the named types without gaps that are used most; a look-up that
+/// costs less than asking MPI.
+std::optional<std::size_t> plain_size_of(MPI_Datatype type);
+
+/// Room for `count` elements of a datatype.
+class ScratchVector {
+ public:
+  ScratchVector() = default;
+  ScratchVector(const TypeLayout& layout, std::size_t count)
+      : bytes_(count == 0 ? 0
+                          : static_cast<std::size_t>(layout.true_extent) +
+                                (count - 1) * static_cast<std::size_t>(layout.extent)),
+        memory_(static_cast<std::byte*>(FramePool::allocate(bytes_))),
+        data_(memory_ - layout.true_lower) {}
+  explicit ScratchVector(std::size_t bytes)
+      : bytes_(bytes), memory_(static_cast<std::byte*>(FramePool::allocate(bytes))), data_(memory_) {}
+  ScratchVector(ScratchVector&& other) noexcept { swap(other); }
+  ScratchVector& operator=(ScratchVector&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~ScratchVector() {
+    if (memory_ != nullptr) FramePool::release(memory_, bytes_);
+  }
+
+  bool exists() const noexcept { return memory_ != nullptr; }
+  std::byte* data() const noexcept { return data_; }
+  void swap(ScratchVector& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    std::swap(memory_, other.memory_);
+    std::swap(data_, other.data_);
+  }
+
+ private:
+  std::size_t bytes_ = 0;
+  std::byte* memory_ = nullptr;
+  std::byte* data_ = nullptr;
+};
+
+/// Element `index` of a vector at `address`.
+inline void* element(void* address, std::size_t index, const TypeLayout& layout) {
+  return static_cast<std::byte*>(address) + static_cast<MPI_Aint>(index) * layout.extent;
+}
+
+void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype type,
+                   const TypeLayout& layout);
+/// To and from a gapless sequence of bytes.
+void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to);
+void unpack(const std::byte* from, const Buffer& to, const TypeLayout& layout);
+
+}  // namespace wisp::detail
