@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "pattern/binomial_tree.hpp"
 #include "pattern/dissemination.hpp"
+#include "pattern/knomial_tree.hpp"
 
 namespace wisp::bench {
 namespace {
 
 constexpr int tag = 7;
 
-void bcast(const detail::BinomialTree& tree, std::vector<double>& data, MPI_Comm comm) {
+void bcast(const detail::KnomialTree& tree, std::vector<double>& data, MPI_Comm comm) {
   const int count = static_cast<int>(data.size());
   if (!tree.is_root()) MPI_Recv(data.data(), count, MPI_DOUBLE, tree.parent(), tag, comm, MPI_STATUS_IGNORE);
   for (int k = tree.child_count() - 1; k >= 0; --k) {
@@ -18,7 +18,7 @@ void bcast(const detail::BinomialTree& tree, std::vector<double>& data, MPI_Comm
   }
 }
 
-void reduce(const detail::BinomialTree& tree, const std::vector<double>& input, std::vector<double>& output,
+void reduce(const detail::KnomialTree& tree, const std::vector<double>& input, std::vector<double>& output,
             MPI_Comm comm) {
   const int count = static_cast<int>(input.size());
   if (tree.child_count() == 0 && !tree.is_root()) {
@@ -51,17 +51,19 @@ void scan(int rank, int size, const std::vector<double>& input, std::vector<doub
   }
 }
 
-void gather(const detail::BinomialTree& tree, int root, const std::vector<double>& input,
+void gather(const detail::KnomialTree& tree, int root, const std::vector<double>& input,
             std::vector<double>& output, MPI_Comm comm) {
   const std::size_t count = input.size();
   std::vector<double> blocks(count * static_cast<std::size_t>(tree.subtree_size()));
   std::copy(input.begin(), input.end(), blocks.begin());
   for (int k = 0; k < tree.child_count(); ++k) {
     const int elements = static_cast<int>(count) * tree.child_subtree_size(k);
-    MPI_Recv(blocks.data() + (count << k), elements, MPI_DOUBLE, tree.child(k), tag, comm, MPI_STATUS_IGNORE);
+    MPI_Recv(blocks.data() + count * static_cast<std::size_t>(tree.child_offset(k)), elements, MPI_DOUBLE,
+             tree.child(k), tag, comm, MPI_STATUS_IGNORE);
   }
   if (tree.is_root()) {
-    std::rotate_copy(blocks.begin(), blocks.end() - static_cast<std::ptrdiff_t>(count * static_cast<std::size_t>(root)),
+    std::rotate_copy(blocks.begin(),
+                     blocks.end() - static_cast<std::ptrdiff_t>(count * static_cast<std::size_t>(root)),
                      blocks.end(), output.begin());
   } else {
     MPI_Send(blocks.data(), static_cast<int>(blocks.size()), MPI_DOUBLE, tree.parent(), tag, comm);
@@ -80,7 +82,7 @@ void run_blocking_tree(const std::string& op, const std::vector<double>& input, 
   int size = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  const detail::BinomialTree tree(rank, size, root);
+  const detail::KnomialTree tree(rank, size, root, 1);
   if (op == "bcast") bcast(tree, output, comm);
   if (op == "reduce") reduce(tree, input, output, comm);
   if (op == "scan") scan(rank, size, input, output, comm);

@@ -62,14 +62,22 @@ void run_mpi(Cell& cell, int call) {
   double* out = cell.output.data();
   const double* in = cell.input.data();
   const int n = cell.count;
-  if (cell.op == "barrier") MPI_Barrier(world);
-  else if (cell.op == "bcast") MPI_Bcast(out, n, MPI_DOUBLE, cell.root(call), world);
-  else if (cell.op == "reduce") MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_SUM, cell.root(call), world);
-  else if (cell.op == "allreduce") MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_SUM, world);
-  else if (cell.op == "scan") MPI_Scan(in, out, n, MPI_DOUBLE, MPI_SUM, world);
-  else if (cell.op == "exscan") MPI_Exscan(in, out, n, MPI_DOUBLE, MPI_SUM, world);
-  else if (cell.op == "gather") MPI_Gather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, cell.root(call), world);
-  else MPI_Allgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, world);
+  if (cell.op == "barrier")
+    MPI_Barrier(world);
+  else if (cell.op == "bcast")
+    MPI_Bcast(out, n, MPI_DOUBLE, cell.root(call), world);
+  else if (cell.op == "reduce")
+    MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_SUM, cell.root(call), world);
+  else if (cell.op == "allreduce")
+    MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_SUM, world);
+  else if (cell.op == "scan")
+    MPI_Scan(in, out, n, MPI_DOUBLE, MPI_SUM, world);
+  else if (cell.op == "exscan")
+    MPI_Exscan(in, out, n, MPI_DOUBLE, MPI_SUM, world);
+  else if (cell.op == "gather")
+    MPI_Gather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, cell.root(call), world);
+  else
+    MPI_Allgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, world);
 }
 
 void run_mpi_nonblocking(Cell& cell, int call) {
@@ -78,12 +86,18 @@ void run_mpi_nonblocking(Cell& cell, int call) {
   const double* in = cell.input.data();
   const int n = cell.count;
   MPI_Request request = MPI_REQUEST_NULL;
-  if (cell.op == "barrier") MPI_Ibarrier(world, &request);
-  else if (cell.op == "bcast") MPI_Ibcast(out, n, MPI_DOUBLE, cell.root(call), world, &request);
-  else if (cell.op == "reduce") MPI_Ireduce(in, out, n, MPI_DOUBLE, MPI_SUM, cell.root(call), world, &request);
-  else if (cell.op == "allreduce") MPI_Iallreduce(in, out, n, MPI_DOUBLE, MPI_SUM, world, &request);
-  else if (cell.op == "scan") MPI_Iscan(in, out, n, MPI_DOUBLE, MPI_SUM, world, &request);
-  else if (cell.op == "exscan") MPI_Iexscan(in, out, n, MPI_DOUBLE, MPI_SUM, world, &request);
+  if (cell.op == "barrier")
+    MPI_Ibarrier(world, &request);
+  else if (cell.op == "bcast")
+    MPI_Ibcast(out, n, MPI_DOUBLE, cell.root(call), world, &request);
+  else if (cell.op == "reduce")
+    MPI_Ireduce(in, out, n, MPI_DOUBLE, MPI_SUM, cell.root(call), world, &request);
+  else if (cell.op == "allreduce")
+    MPI_Iallreduce(in, out, n, MPI_DOUBLE, MPI_SUM, world, &request);
+  else if (cell.op == "scan")
+    MPI_Iscan(in, out, n, MPI_DOUBLE, MPI_SUM, world, &request);
+  else if (cell.op == "exscan")
+    MPI_Iexscan(in, out, n, MPI_DOUBLE, MPI_SUM, world, &request);
   else if (cell.op == "gather") {
     MPI_Igather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, cell.root(call), world, &request);
   } else {
@@ -103,8 +117,9 @@ void check_variants(Cell& cell, int rank, const std::vector<Variant>& variants, 
   const std::vector<double> expected = run(reference);
   for (const Variant& variant : variants) {
     if (run(variant) == expected) continue;
-    throw Error(MPI_ERR_OTHER, fmt::format("wisp bench collective: {} of {} elements: {} differs from {} on rank {}",
-                                           cell.op, cell.count, variant.name, reference.name, rank));
+    throw Error(MPI_ERR_OTHER,
+                fmt::format("wisp bench collective: {} of {} elements: {} differs from {} on rank {}",
+                            cell.op, cell.count, variant.name, reference.name, rank));
   }
 }
 
@@ -113,7 +128,8 @@ std::vector<std::string> chosen_ops(const Options& options) {
                                                "scan",    "exscan", "gather", "allgather"};
   if (options.op.empty()) return all;
   if (std::find(all.begin(), all.end(), options.op) == all.end()) {
-    throw Error(MPI_ERR_ARG, fmt::format("wisp bench collective: --op {} is not one of {}", options.op, fmt::join(all, ", ")));
+    throw Error(MPI_ERR_ARG, fmt::format("wisp bench collective: --op {} is not one of {}", options.op,
+                                         fmt::join(all, ", ")));
   }
   return {options.op};
 }
@@ -128,8 +144,9 @@ std::vector<int> chosen_counts(const Options& options, const std::string& op) {
 
 void bench_collective(const Options& options) {
   const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
-  Report report(options, fmt::format("wisp bench collective: {} ranks, {}{}", comm.size(), mpi_name(),
-                                     ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
+  Report report(options,
+                fmt::format("wisp bench collective: {} ranks, {}{}", comm.size(), mpi_name(),
+                            ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
                 comm.rank() == 0);
   for (const std::string& op : chosen_ops(options)) {
     for (const int count : chosen_counts(options, op)) {
@@ -150,9 +167,16 @@ void bench_collective(const Options& options) {
           measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, options.quick ? 2 : 5});
       std::vector<Row> rows;
       for (std::size_t v = 0; v < variants.size(); ++v) {
-        rows.push_back({"collective", variants[v].name, op, comm.size(),
-                        static_cast<std::size_t>(count) * sizeof(double), timings[v].min_us,
-                        timings[v].median_us, {}, {}, {}});
+        rows.push_back({"collective",
+                        variants[v].name,
+                        op,
+                        comm.size(),
+                        static_cast<std::size_t>(count) * sizeof(double),
+                        timings[v].min_us,
+                        timings[v].median_us,
+                        {},
+                        {},
+                        {}});
       }
       report.add(rows);
     }
@@ -160,7 +184,8 @@ void bench_collective(const Options& options) {
 }
 
 void simulate_collective(const Options& options, const SimulationOptions& cluster) {
-  Report report(options, fmt::format("wisp simulate collective: {} ranks, virtual time", cluster.ranks), true);
+  Report report(options, fmt::format("wisp simulate collective: {} ranks, virtual time", cluster.ranks),
+                true);
   for (const std::string& op : chosen_ops(options)) {
     for (const int count : chosen_counts(options, op)) {
       // One root's whole result must fit into memory, and an allgather has one on each rank.
@@ -173,8 +198,16 @@ void simulate_collective(const Options& options, const SimulationOptions& cluste
         cell.input.resize(static_cast<std::size_t>(count));
         co_await wisp_task(comm, cell, 0);
       });
-      report.add({{"collective", "wisp", op, cluster.ranks, static_cast<std::size_t>(count) * sizeof(double),
-                   run.seconds * 1e6, run.seconds * 1e6, run.messages, run.bytes, {}}});
+      report.add({{"collective",
+                   "wisp",
+                   op,
+                   cluster.ranks,
+                   static_cast<std::size_t>(count) * sizeof(double),
+                   run.seconds * 1e6,
+                   run.seconds * 1e6,
+                   run.messages,
+                   run.bytes,
+                   {}}});
     }
   }
 }

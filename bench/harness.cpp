@@ -50,10 +50,8 @@ void Report::add(const std::vector<Row>& cell) {
   fmt::print("\n");
   std::fflush(stdout);
   for (const Row& row : cell) {
-    nlohmann::ordered_json line = {{"bench", row.bench},
-                                   {"variant", row.variant},
-                                   {"case", row.case_name},
-                                   {"ranks", row.ranks}};
+    nlohmann::ordered_json line = {
+        {"bench", row.bench}, {"variant", row.variant}, {"case", row.case_name}, {"ranks", row.ranks}};
     if (row.bytes) line["bytes"] = *row.bytes;
     line["min_us"] = row.min_us;
     line["median_us"] = row.median_us;
@@ -98,7 +96,8 @@ std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants,
   // Fewer samples only where one takes over 50 ms.
   double agreed = 0;
   wisp::detail::check_mpi(MPI_Allreduce(&slowest, &agreed, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
-  const int samples = agreed > 0.05 ? std::max(5, static_cast<int>(method.samples * 0.05 / agreed)) : method.samples;
+  const int samples =
+      agreed > 0.05 ? std::max(5, static_cast<int>(method.samples * 0.05 / agreed)) : method.samples;
 
   std::vector<std::vector<double>> seconds(variants.size());
   for (int round = 0; round < samples; ++round) {
@@ -107,10 +106,11 @@ std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants,
   }
   std::vector<Timing> timings;
   for (std::vector<double>& of_variant : seconds) {
-    wisp::detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, of_variant.data(), static_cast<int>(of_variant.size()),
-                                          MPI_DOUBLE, MPI_MAX, comm),
+    wisp::detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, of_variant.data(),
+                                          static_cast<int>(of_variant.size()), MPI_DOUBLE, MPI_MAX, comm),
                             "MPI_Allreduce");
-    timings.push_back({*std::min_element(of_variant.begin(), of_variant.end()) * 1e6, median_of(of_variant) * 1e6});
+    timings.push_back(
+        {*std::min_element(of_variant.begin(), of_variant.end()) * 1e6, median_of(of_variant) * 1e6});
   }
   return timings;
 }

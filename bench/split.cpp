@@ -49,24 +49,37 @@ void bench_split(const Options& options) {
          MPI_Group_free(&ours);
          MPI_Group_free(&all);
        }}};
-  Report report(options, fmt::format("wisp bench split: {} ranks, {}{}", comm.size(), mpi_name(),
-                                     ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
+  Report report(options,
+                fmt::format("wisp bench split: {} ranks, {}{}", comm.size(), mpi_name(),
+                            ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
                 comm.rank() == 0);
-  std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, options.quick ? 2 : 5});
+  std::vector<Timing> timings =
+      measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, options.quick ? 2 : 5});
   timings[0].min_us /= creations;
   timings[0].median_us /= creations;
   std::vector<Row> rows;
   for (std::size_t v = 0; v < variants.size(); ++v) {
-    rows.push_back({"split", variants[v].name, "halves", comm.size(), {}, timings[v].min_us, timings[v].median_us, {}, {}, {}});
+    rows.push_back({"split",
+                    variants[v].name,
+                    "halves",
+                    comm.size(),
+                    {},
+                    timings[v].min_us,
+                    timings[v].median_us,
+                    {},
+                    {},
+                    {}});
   }
   report.add(rows);
   if (comm.rank() == 0) {
-    fmt::print("\na wisp communicator: {:.1f} ns (best {:.1f})\n", timings[0].median_us * 1e3, timings[0].min_us * 1e3);
+    fmt::print("\na wisp communicator: {:.1f} ns (best {:.1f})\n", timings[0].median_us * 1e3,
+               timings[0].min_us * 1e3);
   }
 }
 
 void simulate_split(const Options& options, const SimulationOptions& cluster) {
-  Report report(options, fmt::format("wisp simulate split: {} ranks (real time of one creation)", cluster.ranks), true);
+  Report report(
+      options, fmt::format("wisp simulate split: {} ranks (real time of one creation)", cluster.ranks), true);
   double seconds = 0;
   const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
     const Range half = half_of(comm.rank(), comm.size());
@@ -84,7 +97,16 @@ void simulate_split(const Options& options, const SimulationOptions& cluster) {
     }
     co_return;
   });
-  report.add({{"split", "wisp", "halves", cluster.ranks, {}, seconds * 1e6, seconds * 1e6, run.messages, run.bytes, {}}});
+  report.add({{"split",
+               "wisp",
+               "halves",
+               cluster.ranks,
+               {},
+               seconds * 1e6,
+               seconds * 1e6,
+               run.messages,
+               run.bytes,
+               {}}});
   fmt::print("\na wisp communicator: {:.1f} ns, {} messages\n", seconds * 1e9, run.messages);
 }
 

@@ -38,10 +38,10 @@ class Channel {
   Posted post_send(const ConstBuffer& buffer, int destination) const;
   Posted post_receive(const Buffer& buffer, int source) const;
 
-  /// Messages of a second lane, apart from all others of the operation: received from whoever of the range
-  /// sends first, and not more than the buffer holds.
-  Posted post_send_to_any(const ConstBuffer& buffer, int destination) const;
-  Posted post_receive_from_any(const Buffer& buffer) const;
+  /// Messages of two lanes (0 and 1) apart from all others of the operation: received from whoever of the
+  /// range sends first, and not more than the buffer holds.
+  Posted post_send_in_lane(int lane, const ConstBuffer& buffer, int destination) const;
+  Posted post_receive_from_any(int lane, const Buffer& buffer) const;
 
  private:
   detail::World* world_ = nullptr;

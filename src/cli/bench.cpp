@@ -43,7 +43,8 @@ CLI::Validator with_unit(const std::map<std::string, double>& units) {
           return "'" + text + "' is not a number with a unit";
         }
         const auto unit = units.find(text.substr(used));
-        if (unit == units.end()) return "'" + text + "' needs a unit: " + fmt::format("{}", fmt::join(names_of(units), ", "));
+        if (unit == units.end())
+          return "'" + text + "' needs a unit: " + fmt::format("{}", fmt::join(names_of(units), ", "));
         if (!(number > 0)) return "'" + text + "' is not above 0";
         text = fmt::format("{}", number * unit->second);
         return {};
@@ -71,7 +72,8 @@ Command add_simulate(CLI::App& app) {
       {"collective", bench::simulate_collective},
       {"sort", bench::simulate_sort}};
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("simulate", "Run a benchmark on a simulated cluster, in this process");
+  CLI::App* command =
+      app.add_subcommand("simulate", "Run a benchmark on a simulated cluster, in this process");
   add_common(*command, *arguments, names_of(table));
   command->add_option("--ranks", arguments->cluster.ranks, "Simulated ranks")
       ->required()
@@ -80,7 +82,9 @@ Command add_simulate(CLI::App& app) {
   const CLI::Validator rate = with_unit({{"MB/s", 1e6}, {"GB/s", 1e9}});
   command->add_option("--latency", arguments->cluster.latency, "Time of a message on the wire, as in 2us")
       ->transform(seconds);
-  command->add_option("--overhead", arguments->cluster.overhead, "Time a rank is busy with a message, as in 0.5us")
+  command
+      ->add_option("--overhead", arguments->cluster.overhead,
+                   "Time a rank is busy with a message, as in 0.5us")
       ->transform(seconds);
   command->add_option("--bandwidth", arguments->cluster.bandwidth, "Of a rank's port, as in 10GB/s")
       ->transform(rate);

@@ -4,6 +4,9 @@
 
 #include "collectives/selection.hpp"
 #include "comm/comm_access.hpp"
+#include "pattern/knomial_tree.hpp"
+#include "wisp/detail/channel_collectives.hpp"
+#include "wisp/detail/tree_neighbors.hpp"
 #include "wisp/error.hpp"
 
 // The collectives: arguments checked, in-place resolved, an algorithm chosen; then their three faces.
@@ -91,7 +94,7 @@ Task<> bcast(const Comm& comm, const Buffer& buffer, int root, OwnTag own_tag) {
   check_buffer(call, "buffer", buffer);
   const Channel channel = comm.channel(call, own_tag);
   if (buffer.count == 0) return nothing();
-  return detail::bcast_tree(channel, buffer, root, detail::down_radix_bits(channel));
+  return detail::bcast_on(channel, buffer, root);
 }
 
 Task<> reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
@@ -166,6 +169,29 @@ Task<> allgather(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
   if (receive.count == 0) return nothing();
   return detail::choose_allgather(channel, send, receive);
 }
+
+namespace detail {
+
+Task<> bcast_on(Channel channel, Buffer buffer, int root) {
+  return bcast_tree(channel, buffer, root, down_radix_bits(channel));
+}
+
+Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive) {
+  return choose_allgather(channel, send, receive);
+}
+
+Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
+  return choose_allreduce(channel, send, receive, op);
+}
+
+TreeNeighbors tree_neighbors(const Channel& channel) {
+  const KnomialTree tree(channel.rank(), channel.size(), 0, down_radix_bits(channel));
+  TreeNeighbors neighbors{tree.is_root() ? -1 : tree.parent(), {}, channel.rank() + tree.subtree_size()};
+  for (int k = 0; k < tree.child_count(); ++k) neighbors.children.push_back(tree.child(k));
+  return neighbors;
+}
+
+}  // namespace detail
 
 void Comm::barrier() const {
   run(wisp::barrier(*this));

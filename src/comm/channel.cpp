@@ -45,13 +45,13 @@ Posted Channel::post_receive(const Buffer& buffer, int source) const {
   return detail::post_receive(*world_, buffer, {range_, range_.to_parent(source), tag_}, operation_);
 }
 
-Posted Channel::post_send_to_any(const ConstBuffer& buffer, int destination) const {
-  return detail::post_send(*world_, buffer, range_.to_parent(destination), world_->tags().from_any(tag_),
-                           detail::SendMode::standard, operation_);
+Posted Channel::post_send_in_lane(int lane, const ConstBuffer& buffer, int destination) const {
+  return detail::post_send(*world_, buffer, range_.to_parent(destination),
+                           world_->tags().from_any(tag_, lane), detail::SendMode::standard, operation_);
 }
 
-Posted Channel::post_receive_from_any(const Buffer& buffer) const {
-  return detail::post_receive(*world_, buffer, {range_, -1, world_->tags().from_any(tag_)}, operation_);
+Posted Channel::post_receive_from_any(int lane, const Buffer& buffer) const {
+  return detail::post_receive(*world_, buffer, {range_, -1, world_->tags().from_any(tag_, lane)}, operation_);
 }
 
 }  // namespace wisp

@@ -7,13 +7,14 @@ namespace wisp::detail {
 
 /// Where a message belongs, and how the tag on the wire says so. The only place that does arithmetic on tags.
 ///
-///   | lane (2 bits) | number |
+///   | lane (3 bits) | number |
 ///
-/// The user's own messages, collectives numbered in the order in which a communicator starts them,
-/// collectives that the user gave a tag, and a second lane of an operation for messages from any source.
+/// The lanes: the user's own messages; collectives, numbered in the order in which a communicator starts
+/// them; collectives that the user gave a tag; and, for either kind of collective, two lanes more for
+/// messages that are received from any source.
 class TagLayout {
  public:
-  enum class Lane { point_to_point = 0, sequence = 1, own_tag = 2, from_any = 3 };
+  enum class Lane { point_to_point = 0, sequence = 1, own_tag = 2, from_any = 4 };
 
   /// `tag_upper_bound` is MPI_TAG_UB, at least 32,767.
   explicit constexpr TagLayout(int tag_upper_bound)
@@ -29,12 +30,11 @@ class TagLayout {
   constexpr int encode_sequence(std::uint32_t number) const {
     return encode(Lane::sequence, static_cast<int>(number & static_cast<std::uint32_t>(upper_bound())));
   }
-  /// The second lane of the operation whose tag is `operation`. Of two operations with the same number, one
-  /// numbered and one with the user's tag, only the first lanes differ; half of the numbers are for each.
-  constexpr int from_any(int operation) const {
-    const int half = (upper_bound() + 1) / 2;
-    const int number = (operation & upper_bound()) % half;
-    return encode(Lane::from_any, lane(operation) == Lane::own_tag ? half + number : number);
+  /// The tag of lane `which` (0 or 1) for messages from any source, of the collective with tag `collective`.
+  constexpr int from_any(int collective, int which) const {
+    const int of_own_tag = lane(collective) == Lane::own_tag ? 2 : 0;
+    const int lane_number = static_cast<int>(Lane::from_any) + of_own_tag + which;
+    return (lane_number << number_bits_) | number(collective);
   }
 
   constexpr Lane lane(int tag) const { return static_cast<Lane>(tag >> number_bits_); }
@@ -42,7 +42,7 @@ class TagLayout {
   constexpr bool is_users(int tag) const { return lane(tag) == Lane::point_to_point; }
 
  private:
-  static constexpr int lane_bits = 2;
+  static constexpr int lane_bits = 3;
   int number_bits_;
 };
 

@@ -28,6 +28,7 @@ class World {
   /// The World that shares the context of `comm`, cached there. Local.
   static std::shared_ptr<World> attach(MPI_Comm comm);
 
+  const Facts& facts() const { return facts_; }
   int rank() const { return facts_.rank; }
   int size() const { return facts_.size; }
   bool shares_cores() const { return facts_.shares_cores; }

@@ -1,0 +1,242 @@
+// Sorting doubles: Janus Quicksort over wisp's communicators, the same over communicators that MPI makes for
+// each group, and a sample sort with MPI_Alltoallv.
+
+#include "wisp/sort.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "benchmarks.hpp"
+#include "comm/world.hpp"
+#include "transport/mpi_transport.hpp"
+#include "transport/simulated_cluster.hpp"
+
+namespace wisp::bench {
+namespace {
+
+std::vector<double> make_input(const std::string& distribution, int rank, int ranks, std::size_t count) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(rank) + 17);
+  std::vector<double> data(count);
+  const double all = static_cast<double>(count) * ranks;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double position = static_cast<double>(count) * rank + static_cast<double>(i);
+    if (distribution == "uniform")
+      data[i] = std::uniform_real_distribution<double>()(random);
+    else if (distribution == "duplicates")
+      data[i] = static_cast<double>(random() % 16);
+    else if (distribution == "sorted")
+      data[i] = position;
+    else if (distribution == "reverse")
+      data[i] = all - position;
+    else
+      data[i] = 1;
+  }
+  return data;
+}
+
+/// Makes each group of the sort a communicator of MPI's.
+class MpiGroups {
+ public:
+  SortOptions options() {
+    SortOptions options;
+    options.make_group = [this](Channel group, int first, int last) { return make(group, first, last); };
+    return options;
+  }
+  void free_all() { worlds_.clear(); }
+
+ private:
+  Task<Channel> make(Channel group, int first, int last) {
+    const MPI_Comm parent = group.world().mpi_comm();
+    const Range& members = group.world_range();
+    MPI_Group all = MPI_GROUP_NULL;
+    MPI_Group ours = MPI_GROUP_NULL;
+    MPI_Comm made = MPI_COMM_NULL;
+    int triple[1][3] = {{members.to_parent(first), members.to_parent(last), members.stride}};
+    detail::check_mpi(MPI_Comm_group(parent, &all), "MPI_Comm_group");
+    detail::check_mpi(MPI_Group_range_incl(all, 1, triple, &ours), "MPI_Group_range_incl");
+    detail::check_mpi(MPI_Comm_create_group(parent, ours, 0, &made), "MPI_Comm_create_group");
+    MPI_Group_free(&ours);
+    MPI_Group_free(&all);
+    const int size = last - first + 1;
+    const int rank = group.rank() - first;
+    detail::World::Facts facts = group.world().facts();
+    facts.rank = rank;
+    facts.size = size;
+    worlds_.push_back(
+        std::make_unique<detail::World>(std::make_unique<detail::MpiTransport>(made, true), facts));
+    detail::World& world = *worlds_.back();
+    co_return Channel(world, {0, 1, size}, rank, world.tags().encode_sequence(0), "wisp::sort");
+  }
+
+  std::vector<std::unique_ptr<detail::World>> worlds_;
+};
+
+/// What making a communicator costs an MPI library, on the simulated cluster: an allreduce of a 2,048-bit
+/// mask of context IDs, and 10 ns for each member.
+Task<Channel> make_modelled_group(Channel group, int first, int last) {
+  const Channel made = group.range(first, last);
+  std::vector<std::uint64_t> mask(32, ~std::uint64_t{0});
+  std::vector<std::uint64_t> common(32);
+  co_await detail::allreduce_on(made, mask, common, MPI_BAND);
+  const auto& transport = dynamic_cast<detail::SimulatedTransport&>(group.world().transport());
+  transport.cluster().work(transport.rank(), 10e-9 * made.size());
+  co_return made;
+}
+
+/// Sample sort: splitters from a sample of every rank, one MPI_Alltoallv. The output is not balanced.
+void sample_sort(std::vector<double>& data, MPI_Comm comm) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  constexpr int samples_of_a_rank = 32;
+  std::vector<double> sample(samples_of_a_rank);
+  std::mt19937_64 random(data.size());
+  for (double& s : sample) s = data[random() % data.size()];
+  std::vector<double> all(static_cast<std::size_t>(size) * samples_of_a_rank);
+  MPI_Allgather(sample.data(), samples_of_a_rank, MPI_DOUBLE, all.data(), samples_of_a_rank, MPI_DOUBLE,
+                comm);
+  std::sort(all.begin(), all.end());
+  std::sort(data.begin(), data.end());
+
+  const auto ranks = static_cast<std::size_t>(size);
+  std::vector<int> send_counts(ranks), receive_counts(ranks), send_begins(ranks), receive_begins(ranks);
+  auto begin = data.begin();
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const auto end =
+        r + 1 == ranks ? data.end() : std::upper_bound(begin, data.end(), all[(r + 1) * samples_of_a_rank]);
+    send_counts[r] = static_cast<int>(end - begin);
+    send_begins[r] = static_cast<int>(begin - data.begin());
+    begin = end;
+  }
+  MPI_Alltoall(send_counts.data(), 1, MPI_INT, receive_counts.data(), 1, MPI_INT, comm);
+  int total = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    receive_begins[r] = total;
+    total += receive_counts[r];
+  }
+  std::vector<double> received(static_cast<std::size_t>(total));
+  MPI_Alltoallv(data.data(), send_counts.data(), send_begins.data(), MPI_DOUBLE, received.data(),
+                receive_counts.data(), receive_begins.data(), MPI_DOUBLE, comm);
+  std::sort(received.begin(), received.end());
+  data = std::move(received);
+}
+
+std::vector<std::string> distributions(const Options& options) {
+  if (options.quick) return {"uniform", "equal"};
+  return {"uniform", "duplicates", "sorted", "reverse", "equal"};
+}
+
+std::vector<std::size_t> counts(const Options& options) {
+  if (options.quick) return {1, 16, 1024};
+  return {1, 2, 16, 128, 1024, 1 << 13, 1 << 16, 1 << 20};
+}
+
+/// Throws unless the ranks' elements ascend and there are as many as before.
+void check_sorted(const char* variant, const std::vector<double>& data, std::size_t before, MPI_Comm comm) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  long long totals[2] = {static_cast<long long>(before), static_cast<long long>(data.size())};
+  MPI_Allreduce(MPI_IN_PLACE, totals, 2, MPI_LONG_LONG, MPI_SUM, comm);
+  const double none = -1e300;
+  const double last = data.empty() ? none : data.back();
+  double below = none;
+  MPI_Exscan(&last, &below, 1, MPI_DOUBLE, MPI_MAX, comm);
+  const bool follows = rank == 0 || data.empty() || below <= data.front();
+  if (!std::is_sorted(data.begin(), data.end()) || !follows || totals[0] != totals[1]) {
+    throw Error(MPI_ERR_OTHER,
+                fmt::format("wisp bench sort: {} did not sort (rank {} of {})", variant, rank, size));
+  }
+}
+
+}  // namespace
+
+void bench_sort(const Options& options) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  Report report(options,
+                fmt::format("wisp bench sort: {} ranks, {}{}", comm.size(), mpi_name(),
+                            ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
+                comm.rank() == 0);
+  for (const std::string& distribution : distributions(options)) {
+    for (const std::size_t count : counts(options)) {
+      const std::vector<double> input = make_input(distribution, comm.rank(), comm.size(), count);
+      std::vector<double> data;
+      MpiGroups groups;
+      const SortOptions over_mpi = groups.options();
+      const std::vector<Variant> variants = {{"janus",
+                                              [&](int) {
+                                                data = input;
+                                                sort(comm, data);
+                                              }},
+                                             {"janus-mpi-comm",
+                                              [&](int) {
+                                                data = input;
+                                                sort(comm, data, Ascending{}, over_mpi);
+                                                groups.free_all();
+                                              }},
+                                             {"sample-sort", [&](int) {
+                                                data = input;
+                                                sample_sort(data, MPI_COMM_WORLD);
+                                              }}};
+      for (const Variant& variant : variants) {
+        variant.run(0);
+        check_sorted(variant.name.c_str(), data, count, MPI_COMM_WORLD);
+      }
+      const std::vector<Timing> timings =
+          measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, options.quick ? 2 : 5});
+      std::vector<Row> rows;
+      for (std::size_t v = 0; v < variants.size(); ++v) {
+        rows.push_back({"sort",
+                        variants[v].name,
+                        distribution,
+                        comm.size(),
+                        count * sizeof(double),
+                        timings[v].min_us,
+                        timings[v].median_us,
+                        {},
+                        {},
+                        {}});
+      }
+      report.add(rows);
+    }
+  }
+}
+
+void simulate_sort(const Options& options, const SimulationOptions& cluster) {
+  Report report(options, fmt::format("wisp simulate sort: {} ranks, virtual time", cluster.ranks), true);
+  for (const std::string& distribution : distributions(options)) {
+    for (const std::size_t count :
+         options.quick ? std::vector<std::size_t>{16} : std::vector<std::size_t>{2, 16, 128, 1024}) {
+      if (static_cast<double>(count) * cluster.ranks * 8 > 1e9) continue;
+      std::vector<Row> rows;
+      for (const bool over_mpi : {false, true}) {
+        SortOptions sort_options;
+        if (over_mpi) sort_options.make_group = make_modelled_group;
+        const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
+          std::vector<double> data = make_input(distribution, comm.rank(), comm.size(), count);
+          co_await async_sort(comm, data, Ascending{}, sort_options);
+          if (!std::is_sorted(data.begin(), data.end()) || data.size() != count) {
+            throw Error(MPI_ERR_OTHER, "wisp simulate sort: not sorted");
+          }
+        });
+        rows.push_back({"sort",
+                        over_mpi ? "janus-mpi-comm" : "janus",
+                        distribution,
+                        cluster.ranks,
+                        count * sizeof(double),
+                        run.seconds * 1e6,
+                        run.seconds * 1e6,
+                        run.messages,
+                        run.bytes,
+                        {}});
+      }
+      report.add(rows);
+    }
+  }
+}
+
+}  // namespace wisp::bench

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "wisp/channel.hpp"
+#include "wisp/task.hpp"
+
+/// Collectives on a channel, for algorithms that are one operation made of several: they follow each other on
+/// the operation's own tag. Arguments are the caller's care.
+
+namespace wisp::detail {
+
+Task<> bcast_on(Channel channel, Buffer buffer, int root);
+/// `receive` is size() blocks.
+Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive);
+Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
+
+}  // namespace wisp::detail

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "wisp/channel.hpp"
+#include "wisp/detail/sort/balance.hpp"
+#include "wisp/task.hpp"
+
+namespace wisp::detail {
+
+/// Two ranks sort `mine` and the partner's elements: both send all they have, the left one keeps the
+/// smallest, the right one the largest, as many as it had. α + n/p β + O(n/p log(n/p)).
+///
+/// Both select in the same sequence, the left rank's elements before the right one's, so that equal elements
+/// fall to the same side on both.
+template <class T, class Less>
+Task<> sort_two_ranks(Channel pair, std::span<T> mine, Slot partner_count, std::span<T> sorted, Less less) {
+  const bool is_left = pair.rank() == 0;
+  const std::size_t own = mine.size();
+  std::vector<T> all(own + partner_count);
+  const std::span<T> own_part = std::span(all).subspan(is_left ? 0 : partner_count, own);
+  const std::span<T> partner_part = std::span(all).subspan(is_left ? own : 0, partner_count);
+  std::copy(mine.begin(), mine.end(), own_part.begin());
+  Posts both;
+  both.add(pair.post_receive({partner_part.data(), partner_part.size_bytes(), MPI_BYTE}, 1 - pair.rank()));
+  both.add(pair.post_send({mine.data(), mine.size_bytes(), MPI_BYTE}, 1 - pair.rank()));
+  co_await both;
+  const std::size_t left_count = is_left ? own : partner_count;
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(left_count), all.end(), less);
+  std::copy(own_part.begin(), own_part.end(), sorted.begin());
+  std::sort(sorted.begin(), sorted.end(), less);
+}
+
+}  // namespace wisp::detail
