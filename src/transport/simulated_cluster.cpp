@@ -139,7 +139,12 @@ void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer,
   }
   message.envelope = packet->envelope;
   complete(message);
-  if (packet->sender != nullptr) complete(*packet->sender);
+  if (packet->sender != nullptr) {
+    // The sender hears of it after the way back.
+    Rank& sender = ranks_[index(packet->envelope.source)];
+    sender.clock = std::max(sender.clock, receiver.clock + options_.latency);
+    complete(*packet->sender);
+  }
 }
 
 void SimulatedCluster::complete(Message& message) {

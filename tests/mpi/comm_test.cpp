@@ -1,0 +1,163 @@
+#include "wisp/comm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "wisp/collectives.hpp"
+#include "wisp/error.hpp"
+#include "wisp/sort.hpp"
+
+namespace wisp {
+namespace {
+
+TEST(CommTest, RanksMapBetweenCommunicators) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  EXPECT_EQ(comm.rank(), rank);
+  EXPECT_EQ(comm.size(), size);
+  const Comm strided = comm.range(0, size - 1, 2);
+  const Comm inner = strided.range(0, (strided.size() - 1) / 2 * 2, 2);
+  EXPECT_EQ(inner.is_member(), rank % 4 == 0);
+  EXPECT_EQ(inner.rank(), rank % 4 == 0 ? rank / 4 : MPI_UNDEFINED);
+  for (int r = 0; r < inner.size(); ++r) {
+    EXPECT_EQ(inner.translate(r, comm), 4 * r);
+    EXPECT_EQ(comm.translate(4 * r, inner), r);
+    EXPECT_EQ(inner.translate(r, strided), 2 * r);
+  }
+  if (size > 1) {
+    EXPECT_EQ(comm.translate(1, inner), MPI_UNDEFINED);
+  }
+}
+
+TEST(CommTest, AnEmptyCommunicatorHasNoRanksAndSaysSo) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  for (const Comm& empty : {Comm(), comm.range(1, 0), comm.range(0, 0).range(3, 2)}) {
+    EXPECT_TRUE(empty.empty());
+    EXPECT_EQ(empty.size(), 0);
+    EXPECT_EQ(empty.rank(), MPI_UNDEFINED);
+    EXPECT_THROW(empty.barrier(), Error);
+    EXPECT_EQ(comm.translate(0, empty), MPI_UNDEFINED);
+  }
+}
+
+TEST(CommTest, BecomesAnMpiCommunicatorWithTheSameRanks) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const Comm part = comm.range(comm.rank() % 2, comm.size() - 1, 2);
+  MPI_Comm made = part.to_mpi();
+  int rank = -1, size = -1;
+  MPI_Comm_rank(made, &rank);
+  MPI_Comm_size(made, &size);
+  EXPECT_EQ(rank, part.rank());
+  EXPECT_EQ(size, part.size());
+  MPI_Comm_free(&made);
+}
+
+TEST(CommTest, AnAttachedCommunicatorSharesTheContextOfTheCallers) {
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &own);
+  {
+    const Comm comm = Comm::attach(own);
+    int sum = 0;
+    const int one = 1;
+    comm.allreduce(buffer_of(one), buffer_of(sum), MPI_SUM);
+    EXPECT_EQ(sum, comm.size());
+    std::vector<double> data(5, comm.rank());
+    sort(comm, data);
+    EXPECT_EQ(data, std::vector<double>(5, comm.rank()));
+  }
+  MPI_Comm_free(&own);
+}
+
+TEST(CommTest, OutlivesTheMpiCommunicatorBelowWithoutHarm) {
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &own);
+  const Comm comm = Comm::duplicate(own);
+  comm.barrier();
+  MPI_Comm_free(&own);
+  EXPECT_THROW(comm.barrier(), Error);
+}
+
+TEST(CommTest, DuplicatesOfOneMpiCommunicatorAreOneCommunicator) {
+  const Comm first = Comm::duplicate(MPI_COMM_WORLD);
+  const Comm second = Comm::duplicate(MPI_COMM_WORLD);
+  // Were they numbered apart, these two would have the same tag.
+  int a = first.rank() == 0 ? 1 : 0, b = first.rank() == 0 ? 2 : 0;
+  Request one = first.ibcast(buffer_of(a), 0);
+  Request two = second.ibcast(buffer_of(b), 0);
+  two.wait();
+  one.wait();
+  EXPECT_EQ(a, 1);
+  EXPECT_EQ(b, 2);
+}
+
+TEST(CommTest, MessagesOfADuplicateDoNotMeetTheCallersOwn) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const int next = (comm.rank() + 1) % comm.size();
+  const int previous = (comm.rank() + comm.size() - 1) % comm.size();
+  int mine = comm.rank(), theirs = -1, native = -1;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(&native, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+  comm.sendrecv(buffer_of(mine), next, 0, buffer_of(theirs), previous, 0);
+  EXPECT_EQ(theirs, previous);
+  mine += 1000;
+  MPI_Send(&mine, 1, MPI_INT, next, 0, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  EXPECT_EQ(native, previous + 1000);
+}
+
+/// The sentence that `call` throws, or "nothing".
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(CommTest, WrongArgumentsAreErrorsThatNameCallArgumentValueAndBound) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const int p = comm.size();
+  const std::string ranks = "0.." + std::to_string(p - 1);
+  int value = 0;
+  std::vector<int> two(2);
+  EXPECT_EQ(error_of([&] { comm.range(0, p); }),
+            "wisp::Comm::range: last = " + std::to_string(p) + " is outside " + ranks);
+  EXPECT_EQ(error_of([&] { comm.range(-1, 0); }), "wisp::Comm::range: first = -1 is outside " + ranks);
+  EXPECT_EQ(error_of([&] { comm.range(0, p - 1, 0); }), "wisp::Comm::range: stride = 0 is below 1");
+  EXPECT_EQ(error_of([&] { comm.bcast(buffer_of(value), p); }),
+            "wisp::bcast: root = " + std::to_string(p) + " is outside " + ranks);
+  EXPECT_EQ(error_of([&] { comm.send(buffer_of(value), -7); }),
+            "wisp::Comm::send: destination = -7 is outside " + ranks);
+  EXPECT_EQ(error_of([&] { comm.send(buffer_of(value), 0, -1); }),
+            "wisp::Comm::send: tag = -1 is outside 0.." + std::to_string(comm.tag_upper_bound()));
+  EXPECT_EQ(error_of([&] { comm.receive(buffer_of(value), p + 3); }),
+            "wisp::Comm::receive: source = " + std::to_string(p + 3) + " is outside " + ranks);
+  EXPECT_EQ(error_of([&] { comm.ibarrier(-2).wait(); }),
+            "wisp::barrier: own_tag = -2 is outside 0.." + std::to_string(comm.tag_upper_bound()));
+  EXPECT_EQ(error_of([&] { comm.allreduce(two, buffer_of(value), MPI_SUM); }),
+            "wisp::allreduce: send has 2 elements, but receive has 1");
+  EXPECT_EQ(error_of([&] { comm.scan(two, two, MPI_OP_NULL); }), "wisp::scan: op = MPI_OP_NULL");
+  EXPECT_EQ(error_of([&] { comm.bcast(Buffer(&value, 1, MPI_DATATYPE_NULL), 0); }),
+            "wisp::bcast: the datatype of buffer is MPI_DATATYPE_NULL");
+  if (p > 1) {
+    std::vector<int> odd(static_cast<std::size_t>(2 * p + 1));
+    EXPECT_EQ(error_of([&] { comm.allgather(two, odd); }),
+              "wisp::allgather: receive has " + std::to_string(2 * p + 1) + " elements, not a multiple of " +
+                  std::to_string(p) + " ranks");
+    const Comm others = comm.rank() == 0 ? comm.range(1, p - 1) : comm.range(0, 0);
+    EXPECT_EQ(error_of([&] { others.barrier(); }),
+              "wisp::barrier: the caller is not a member of the communicator");
+  }
+  EXPECT_EQ(error_of([] { Comm::duplicate(MPI_COMM_NULL); }), "wisp::Comm::duplicate: comm = MPI_COMM_NULL");
+  // Nothing was sent: the communicator still works.
+  comm.barrier();
+}
+
+}  // namespace
+}  // namespace wisp

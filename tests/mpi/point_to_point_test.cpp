@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "wisp/collectives.hpp"
+#include "wisp/comm.hpp"
+
+namespace wisp {
+namespace {
+
+class MessagesTest : public testing::Test {
+ protected:
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const int next = (comm.rank() + 1) % comm.size();
+  const int previous = (comm.rank() + comm.size() - 1) % comm.size();
+};
+
+TEST_F(MessagesTest, TravelInARing) {
+  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{500}, std::size_t{100000}}) {
+    const std::vector<int> mine(count, comm.rank());
+    std::vector<int> theirs(count, -1);
+    const Status status = comm.sendrecv(mine, next, 3, theirs, previous, 3);
+    EXPECT_EQ(status.source, previous);
+    EXPECT_EQ(status.count(MPI_INT), count);
+    EXPECT_EQ(theirs, std::vector<int>(count, previous));
+    Request both = comm.isendrecv(mine, next, 4, theirs, any_source, 4);
+    EXPECT_EQ(both.wait().source, previous);
+  }
+}
+
+TEST_F(MessagesTest, SynchronousSendsAreReceived) {
+  int value = -1;
+  Request sent = comm.issend(buffer_of(comm.rank()), next, 1);
+  comm.receive(buffer_of(value), previous, 1);
+  sent.wait();
+  EXPECT_EQ(value, previous);
+  if (comm.rank() == 0 && comm.size() > 1) comm.ssend(buffer_of(value), 1, 2);
+  if (comm.rank() == 1) comm.receive(buffer_of(value), 0, 2);
+}
+
+TEST_F(MessagesTest, ASmallMessagesBufferMayBeReusedAtOnce) {
+  // They are copied: what the sender writes afterwards does not travel.
+  int value = comm.rank();
+  comm.send(buffer_of(value), next, 5);
+  value = -1;
+  int got = -2;
+  comm.receive(buffer_of(got), previous, 5);
+  EXPECT_EQ(got, previous);
+}
+
+TEST_F(MessagesTest, WildcardsTakeOnlyMessagesOfTheirCommunicator) {
+  const int p = comm.size();
+  const int middle = p / 2;
+  const Comm low = comm.range(0, middle);
+  const Comm high = comm.range(middle, p - 1);
+  for (int round = 0; round < 20; ++round) {
+    int value = comm.rank();
+    if (comm.rank() < middle) low.send(buffer_of(value), middle, round);
+    if (comm.rank() > middle) high.send(buffer_of(value), 0, round);
+    if (comm.rank() == middle) {
+      for (int i = 0; i < p - 1 - middle; ++i) {
+        const Status status = high.receive(buffer_of(value), any_source, i % 2 == 0 ? any_tag : round);
+        EXPECT_EQ(value, middle + status.source);
+      }
+      for (int i = 0; i < middle; ++i) {
+        const Status seen = low.probe();
+        const Status status = low.receive(buffer_of(value), seen.source, seen.tag);
+        EXPECT_EQ(value, status.source);
+      }
+      EXPECT_FALSE(low.iprobe().has_value());
+      EXPECT_FALSE(high.iprobe().has_value());
+    }
+    comm.barrier();
+  }
+}
+
+TEST_F(MessagesTest, ManySmallMessagesArriveInOrder) {
+  constexpr int messages = 20000;
+  for (int i = 0; i < messages; ++i) {
+    comm.isend(buffer_of(i), next, 6).wait();
+    int got = -1;
+    if (i % 2 == 1) {
+      comm.receive(buffer_of(got), previous, 6);
+      ASSERT_EQ(got, i / 2);
+    }
+  }
+  for (int i = messages / 2; i < messages; ++i) {
+    int got = -1;
+    comm.receive(buffer_of(got), previous, 6);
+    ASSERT_EQ(got, i);
+  }
+}
+
+}  // namespace
+}  // namespace wisp

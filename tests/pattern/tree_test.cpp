@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <set>
+#include <vector>
+
+#include "pattern/dissemination.hpp"
+#include "pattern/knomial_tree.hpp"
+#include "pattern/recursive_doubling.hpp"
+
+namespace wisp::detail {
+namespace {
+
+TEST(KnomialTreeTest, EveryRankButTheRootIsTheChildOfItsParentOnce) {
+  for (int size = 1; size <= 70; ++size) {
+    for (const int radix_bits : {1, 2, 3, 5, 10}) {
+      for (int root = 0; root < size; ++root) {
+        std::vector<int> times(static_cast<std::size_t>(size));
+        for (int rank = 0; rank < size; ++rank) {
+          const KnomialTree tree(rank, size, root, radix_bits);
+          ASSERT_EQ(tree.is_root(), rank == root);
+          for (int k = 0; k < tree.child_count(); ++k) {
+            ++times[static_cast<std::size_t>(tree.child(k))];
+            ASSERT_EQ(KnomialTree(tree.child(k), size, root, radix_bits).parent(), rank);
+          }
+        }
+        for (int rank = 0; rank < size; ++rank) {
+          ASSERT_EQ(times[static_cast<std::size_t>(rank)], rank == root ? 0 : 1)
+              << "size " << size << ", root " << root << ", rank " << rank;
+        }
+      }
+    }
+  }
+}
+
+TEST(KnomialTreeTest, SubtreesAreRangesThatFollowEachOther) {
+  for (int size = 1; size <= 70; ++size) {
+    for (const int radix_bits : {1, 2, 3, 5}) {
+      for (int rank = 0; rank < size; ++rank) {
+        const KnomialTree tree(rank, size, 0, radix_bits);
+        int covered = 1;
+        for (int k = 0; k < tree.child_count(); ++k) {
+          ASSERT_EQ(tree.child_offset(k), covered);
+          ASSERT_EQ(tree.child_subtree_size(k),
+                    KnomialTree(tree.child(k), size, 0, radix_bits).subtree_size());
+          covered += tree.child_subtree_size(k);
+        }
+        ASSERT_EQ(covered, tree.subtree_size());
+      }
+    }
+  }
+}
+
+TEST(KnomialTreeTest, DepthIsTheLogarithm) {
+  for (int size = 1; size <= 200; ++size) {
+    const int log2 = std::bit_width(static_cast<unsigned>(size - 1));
+    for (const int radix_bits : {1, 2, 3}) {
+      for (int rank = 0; rank < size; ++rank) {
+        int depth = 0;
+        for (int r = rank; r != 0; ++depth) r = KnomialTree(r, size, 0, radix_bits).parent();
+        ASSERT_LE(depth, (log2 + radix_bits - 1) / radix_bits);
+      }
+    }
+  }
+}
+
+TEST(DisseminationTest, RoundsAreTheLogarithmRoundedUp) {
+  EXPECT_EQ(dissemination_rounds(1), 0);
+  EXPECT_EQ(dissemination_rounds(2), 1);
+  EXPECT_EQ(dissemination_rounds(5), 3);
+  EXPECT_EQ(dissemination_rounds(8), 3);
+  EXPECT_EQ(dissemination_rounds(9), 4);
+}
+
+TEST(RecursiveDoublingTest, SpeakersExchangeInPairsAndReachAll) {
+  for (int size = 1; size <= 70; ++size) {
+    std::vector<std::set<int>> heard(static_cast<std::size_t>(size));
+    const auto at = [&](int rank) -> std::set<int>& { return heard[static_cast<std::size_t>(rank)]; };
+    for (int rank = 0; rank < size; ++rank) {
+      const RecursiveDoubling doubling(rank, size);
+      at(rank).insert(rank);
+      if (doubling.is_speaker() && doubling.is_paired()) at(rank).insert(doubling.pair());
+    }
+    for (int k = 0; k < RecursiveDoubling(size - 1, size).rounds(); ++k) {
+      const auto before = heard;
+      for (int rank = 0; rank < size; ++rank) {
+        const RecursiveDoubling doubling(rank, size);
+        if (!doubling.is_speaker()) continue;
+        const int partner = doubling.partner(k);
+        ASSERT_EQ(RecursiveDoubling(partner, size).partner(k), rank);
+        const auto& other = before[static_cast<std::size_t>(partner)];
+        // What a partner stands for lies wholly above or below, so operands can meet in rank order.
+        if (partner < rank) {
+          ASSERT_LT(*other.rbegin(), *before[static_cast<std::size_t>(rank)].begin());
+        } else {
+          ASSERT_GT(*other.begin(), *before[static_cast<std::size_t>(rank)].rbegin());
+        }
+        at(rank).insert(other.begin(), other.end());
+      }
+    }
+    for (int rank = 0; rank < size; ++rank) {
+      if (RecursiveDoubling(rank, size).is_speaker()) {
+        ASSERT_EQ(at(rank).size(), static_cast<std::size_t>(size));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wisp::detail
