@@ -132,7 +132,7 @@ SortSummary with_record(std::uint64_t width, Use use) {
 
 template <class Use>
 SortSummary with_record_of(std::uint64_t width, Use use) {
-  return with_record<Use, 8, 16, 32, 48, 64, 100, 128, 256, 512, 1024, largest_record>(width, use);
+  return with_record<Use, 16, 32, 64, 100, 256, 1024, largest_record>(width, use);
 }
 
 /// FIRST:LAST, bytes FIRST … LAST-1 of a record.
