@@ -9,6 +9,8 @@ namespace wisp::bench {
 void bench_split(const Options& options);
 void bench_collective(const Options& options);
 void bench_sort(const Options& options);
+/// What a coroutine adds to the messages of a small broadcast: many calls in a row, the root moving.
+void bench_coroutine(const Options& options);
 
 void simulate_split(const Options& options, const SimulationOptions& cluster);
 void simulate_collective(const Options& options, const SimulationOptions& cluster);

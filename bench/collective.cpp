@@ -140,47 +140,66 @@ std::vector<int> chosen_counts(const Options& options, const std::string& op) {
   return {1, 1 << 3, 1 << 6, 1 << 9, 1 << 12, 1 << 15, 1 << 18};
 }
 
+/// The variants of a cell, checked once.
+std::vector<Variant> make_variants(const Comm& comm, Cell& cell) {
+  std::vector<Variant> variants = {
+      {"wisp", [&](int call) { comm.run(wisp_task(comm, cell, call)); }},
+      {"wisp-nonblocking", [&](int call) { start_wisp(comm, cell, call).wait(); }},
+      {"MPI", [&](int call) { run_mpi(cell, call); }},
+      {"MPI-nonblocking", [&](int call) { run_mpi_nonblocking(cell, call); }},
+  };
+  if (has_blocking_tree(cell.op)) {
+    variants.push_back({"blocking-tree", [&](int call) {
+                          run_blocking_tree(cell.op, cell.input, cell.output, cell.root(call),
+                                            MPI_COMM_WORLD);
+                        }});
+  }
+  check_variants(cell, comm.rank(), variants, variants[2]);
+  return variants;
+}
+
+void measure_cell(const char* bench, const Comm& comm, Cell& cell, const Method& method, Report& report) {
+  const std::vector<Variant> variants = make_variants(comm, cell);
+  const std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method);
+  std::vector<Row> rows;
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    rows.push_back({bench,
+                    variants[v].name,
+                    cell.op,
+                    comm.size(),
+                    static_cast<std::size_t>(cell.count) * sizeof(double),
+                    timings[v].min_us,
+                    timings[v].median_us,
+                    {},
+                    {},
+                    {}});
+  }
+  report.add(rows);
+}
+
+std::string title_of(const char* bench, const Comm& comm) {
+  return fmt::format("wisp bench {}: {} ranks, {}{}", bench, comm.size(), mpi_name(),
+                     ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : "");
+}
+
 }  // namespace
 
 void bench_collective(const Options& options) {
   const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
-  Report report(options,
-                fmt::format("wisp bench collective: {} ranks, {}{}", comm.size(), mpi_name(),
-                            ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
-                comm.rank() == 0);
+  Report report(options, title_of("collective", comm), comm.rank() == 0);
   for (const std::string& op : chosen_ops(options)) {
     for (const int count : chosen_counts(options, op)) {
       Cell cell(op, comm.size(), count);
-      std::vector<Variant> variants = {
-          {"wisp", [&](int call) { comm.run(wisp_task(comm, cell, call)); }},
-          {"wisp-nonblocking", [&](int call) { start_wisp(comm, cell, call).wait(); }},
-          {"MPI", [&](int call) { run_mpi(cell, call); }},
-          {"MPI-nonblocking", [&](int call) { run_mpi_nonblocking(cell, call); }},
-      };
-      if (has_blocking_tree(op)) {
-        variants.push_back({"blocking-tree", [&](int call) {
-                              run_blocking_tree(op, cell.input, cell.output, cell.root(call), MPI_COMM_WORLD);
-                            }});
-      }
-      check_variants(cell, comm.rank(), variants, variants[2]);
-      const std::vector<Timing> timings =
-          measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, options.quick ? 2 : 5});
-      std::vector<Row> rows;
-      for (std::size_t v = 0; v < variants.size(); ++v) {
-        rows.push_back({"collective",
-                        variants[v].name,
-                        op,
-                        comm.size(),
-                        static_cast<std::size_t>(count) * sizeof(double),
-                        timings[v].min_us,
-                        timings[v].median_us,
-                        {},
-                        {},
-                        {}});
-      }
-      report.add(rows);
+      measure_cell("collective", comm, cell, {options.quick ? 20 : 60, options.quick ? 2 : 5, 0}, report);
     }
   }
+}
+
+void bench_coroutine(const Options& options) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  Report report(options, title_of("coroutine", comm), comm.rank() == 0);
+  Cell cell("bcast", comm.size(), 1);
+  measure_cell("coroutine", comm, cell, {options.quick ? 20 : 60, 5, 1000}, report);
 }
 
 void simulate_collective(const Options& options, const SimulationOptions& cluster) {

@@ -77,7 +77,7 @@ bool ranks_outnumber_cores(MPI_Comm comm) {
 }
 
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method) {
-  const int calls = ranks_outnumber_cores(comm) ? 10 : 1;
+  const int calls = method.calls > 0 ? method.calls : ranks_outnumber_cores(comm) ? 10 : 1;
   int next_call = 0;
   const auto sample = [&](const Variant& variant) {
     wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");

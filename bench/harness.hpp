@@ -64,6 +64,7 @@ struct Timing {
 struct Method {
   int samples = 60;
   int warm_up = 5;
+  int calls = 0;  ///< successive calls in a sample; 0: 1 if every rank has a core, else 10
 };
 
 /// Samples all variants in turn, A B C A B C …: a sample is K successive calls between two barriers, its

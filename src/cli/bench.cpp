@@ -56,7 +56,10 @@ CLI::Validator with_unit(const std::map<std::string, double>& units) {
 
 Command add_bench(CLI::App& app) {
   static const std::map<std::string, void (*)(const bench::Options&)> table = {
-      {"split", bench::bench_split}, {"collective", bench::bench_collective}, {"sort", bench::bench_sort}};
+      {"coroutine", bench::bench_coroutine},
+      {"split", bench::bench_split},
+      {"collective", bench::bench_collective},
+      {"sort", bench::bench_sort}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure wisp beside MPI on the ranks of this run");
   add_common(*command, *arguments, names_of(table));

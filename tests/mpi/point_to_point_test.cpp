@@ -76,18 +76,13 @@ TEST_F(MessagesTest, WildcardsTakeOnlyMessagesOfTheirCommunicator) {
 
 TEST_F(MessagesTest, ManySmallMessagesArriveInOrder) {
   constexpr int messages = 20000;
-  for (int i = 0; i < messages; ++i) {
-    comm.isend(buffer_of(i), next, 6).wait();
-    int got = -1;
-    if (i % 2 == 1) {
-      comm.receive(buffer_of(got), previous, 6);
-      ASSERT_EQ(got, i / 2);
-    }
-  }
-  for (int i = messages / 2; i < messages; ++i) {
+  constexpr int lag = 200;
+  for (int i = 0; i < messages + lag; ++i) {
+    if (i < messages) comm.send(buffer_of(i), next, 6);
+    if (i < lag) continue;
     int got = -1;
     comm.receive(buffer_of(got), previous, 6);
-    ASSERT_EQ(got, i);
+    ASSERT_EQ(got, i - lag);
   }
 }
 
