@@ -31,6 +31,7 @@ struct Message {
   int peer = -1;  ///< whom we wait for, in the World's ranks; -1: anyone
   int error = MPI_SUCCESS;
   bool is_receive = false;
+  bool wants_envelope = false;  ///< whoever waits asks who sent how much; asking MPI takes its time
   bool done = false;
 
   static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }

@@ -17,11 +17,13 @@ class IdleLoop {
   void moved() { empty_polls_ = 0; }
 
   void pause(int& polls_before_yield) {
-    if (empty_polls_++ == 0) first_empty_ = Clock::now();
+    // The clock is not asked before it matters: most waits are short.
+    const int timed_polls = polls_before_yield / 2;
+    if (++empty_polls_ == polls_before_yield - timed_polls) timing_since_ = Clock::now();
     if (empty_polls_ < polls_before_yield) return;
     const auto before = Clock::now();
     // An MPI that yields by itself makes its polls long: then a second yield would only cost a turn.
-    bool others_ran = before - first_empty_ > empty_polls_ * long_poll;
+    bool others_ran = before - timing_since_ > timed_polls * long_poll;
     if (!others_ran) {
       sched_yield();
       others_ran = Clock::now() - before > long_yield;
@@ -38,7 +40,7 @@ class IdleLoop {
   static constexpr std::chrono::nanoseconds long_yield{2000};
 
   int empty_polls_ = 0;
-  Clock::time_point first_empty_;
+  Clock::time_point timing_since_;
 };
 
 /// Makes the pending operations of one process move. Every blocking call polls the one engine, so all

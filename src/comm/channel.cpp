@@ -19,13 +19,14 @@ Posted post_send(World& world, const ConstBuffer& buffer, int destination, int t
 }
 
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
-                    const char* operation) {
+                    const char* operation, bool wants_envelope) {
   Posted posted(new Message);
   Message& message = *posted.message();
   message.world = &world;
   message.operation = operation;
   message.peer = pattern.source;
   message.is_receive = true;
+  message.wants_envelope = wants_envelope;
   if (pattern.is_exact() && world.mailbox().is_idle()) [[likely]] {
     world.transport().receive(message, buffer, pattern.source, pattern.tag);
   } else {
@@ -42,7 +43,7 @@ Posted Channel::post_send(const ConstBuffer& buffer, int destination) const {
 }
 
 Posted Channel::post_receive(const Buffer& buffer, int source) const {
-  return detail::post_receive(*world_, buffer, {range_, range_.to_parent(source), tag_}, operation_);
+  return detail::post_receive(*world_, buffer, {range_, range_.to_parent(source), tag_}, operation_, false);
 }
 
 Posted Channel::post_send_in_lane(int lane, const ConstBuffer& buffer, int destination) const {
@@ -51,7 +52,8 @@ Posted Channel::post_send_in_lane(int lane, const ConstBuffer& buffer, int desti
 }
 
 Posted Channel::post_receive_from_any(int lane, const Buffer& buffer) const {
-  return detail::post_receive(*world_, buffer, {range_, -1, world_->tags().from_any(tag_, lane)}, operation_);
+  return detail::post_receive(*world_, buffer, {range_, -1, world_->tags().from_any(tag_, lane)}, operation_,
+                              true);
 }
 
 }  // namespace wisp

@@ -12,6 +12,6 @@ class World;
 Posted post_send(World& world, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
                  const char* operation);
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
-                    const char* operation);
+                    const char* operation, bool wants_envelope);
 
 }  // namespace wisp::detail

@@ -64,7 +64,7 @@ Posted post_checked_receive(const Comm& comm, const Buffer& buffer, int source, 
   if (source == MPI_PROC_NULL) return post_nothing(call);
   const detail::Mailbox::Pattern pattern = checked_pattern(comm, source, tag, call);
   check_buffer(call, buffer);
-  return detail::post_receive(CommAccess::world(comm), buffer, pattern, call);
+  return detail::post_receive(CommAccess::world(comm), buffer, pattern, call, true);
 }
 
 Posted post_checked_probe(const Comm& comm, int source, int tag, const char* call) {

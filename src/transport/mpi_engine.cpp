@@ -62,18 +62,17 @@ bool MpiEngine::poll() {
   return resume_ready() || moved;
 }
 
-bool MpiEngine::buffers(const ConstBuffer& buffer) const {
+bool MpiEngine::send_buffered(const ConstBuffer& buffer, int destination, int tag, MPI_Comm comm) {
   constexpr std::size_t largest = 2048;
   constexpr std::size_t most = 4096;
-  if (buffer.count > largest || buffered_.size() >= most) return false;
-  const std::optional<std::size_t> size = plain_size_of(buffer.type);
-  return size && buffer.count * *size <= largest;
-}
-
-void MpiEngine::send_buffered(const ConstBuffer& buffer, int destination, int tag, MPI_Comm comm) {
   constexpr std::size_t enough_to_look = 64;
+  if (buffer.count > largest) return false;
+  const std::optional<std::size_t> size = plain_size_of(buffer.type);
+  if (!size || buffer.count * *size > largest) return false;
   if (buffered_.size() % enough_to_look == enough_to_look - 1) drain_buffered();
-  const std::size_t bytes = buffer.count * *plain_size_of(buffer.type);
+  if (buffered_.size() >= most) return false;
+
+  const std::size_t bytes = buffer.count * *size;
   void* copy = FramePool::allocate(bytes);
   if (bytes > 0) std::memcpy(copy, buffer.address, bytes);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -81,6 +80,7 @@ void MpiEngine::send_buffered(const ConstBuffer& buffer, int destination, int ta
             "MPI_Isend");
   buffered_requests_.push_back(request);
   buffered_.push_back({copy, bytes});
+  return true;
 }
 
 void MpiEngine::drain_buffered() {
@@ -123,7 +123,7 @@ void MpiEngine::collect(int completed) {
     const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
     Message& message = *std::exchange(messages_[slot], nullptr);
     message.error = status.MPI_ERROR;
-    if (message.is_receive) message.envelope = envelope_of(status);
+    if (message.wants_envelope) message.envelope = envelope_of(status);
     complete(message);
     kept = std::min(kept, slot);
   }

@@ -66,8 +66,7 @@ void MpiTransport::close() noexcept {
 
 void MpiTransport::send(Message& message, const ConstBuffer& buffer, int destination, int tag,
                         SendMode mode) {
-  if (mode == SendMode::standard && engine_->buffers(buffer)) {
-    engine_->send_buffered(buffer, destination, tag, comm_);
+  if (mode == SendMode::standard && engine_->send_buffered(buffer, destination, tag, comm_)) {
     message.done = true;
     return;
   }
