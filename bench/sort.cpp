@@ -12,7 +12,6 @@
 
 #include "benchmarks.hpp"
 #include "comm/world.hpp"
-#include "transport/mpi_transport.hpp"
 #include "transport/simulated_cluster.hpp"
 
 namespace wisp::bench {
@@ -66,13 +65,12 @@ class MpiGroups {
     detail::World::Facts facts = group.world().facts();
     facts.rank = rank;
     facts.size = size;
-    worlds_.push_back(
-        std::make_unique<detail::World>(std::make_unique<detail::MpiTransport>(made, true), facts));
+    worlds_.push_back(detail::World::over_own(made, facts));
     detail::World& world = *worlds_.back();
     co_return Channel(world, {0, 1, size}, rank, world.tags().encode_sequence(0), "wisp::sort");
   }
 
-  std::vector<std::unique_ptr<detail::World>> worlds_;
+  std::vector<std::shared_ptr<detail::World>> worlds_;
 };
 
 /// What making a communicator costs an MPI library, on the simulated cluster: an allreduce of a 2,048-bit

@@ -69,14 +69,23 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm) {
     check_mpi(MPI_Comm_set_errhandler(ours, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     World::Facts facts = facts_of(ours);
     facts.shares_cores = any_core_is_shared(ours);
-    return std::make_shared<World>(std::make_unique<MpiTransport>(ours, true), facts);
+    return over_own(ours, facts);
   });
+}
+
+std::shared_ptr<World> World::over_own(MPI_Comm comm, const Facts& facts) {
+  MpiTransport::Options options;
+  options.owned = true;
+  // To wait for a receiver takes longest where it may have no core.
+  if (facts.shares_cores) options.largest_copied = 4096;
+  return std::make_shared<World>(std::make_unique<MpiTransport>(comm, options), facts);
 }
 
 std::shared_ptr<World> World::attach(MPI_Comm comm) {
   check_comm(comm, "wisp::Comm::attach");
   return attribute_of<World, 1>(comm, [&] {
-    return std::make_shared<World>(std::make_unique<MpiTransport>(comm, false), facts_of(comm));
+    return std::make_shared<World>(std::make_unique<MpiTransport>(comm, MpiTransport::Options{}),
+                                   facts_of(comm));
   });
 }
 

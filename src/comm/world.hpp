@@ -25,6 +25,8 @@ class World {
 
   /// The World of an isolated duplicate of `comm`, cached there. Collective over `comm` the first time.
   static std::shared_ptr<World> duplicate(MPI_Comm comm);
+  /// The World of a communicator that nobody else uses; it is freed with the World.
+  static std::shared_ptr<World> over_own(MPI_Comm comm, const Facts& facts);
   /// The World that shares the context of `comm`, cached there. Local.
   static std::shared_ptr<World> attach(MPI_Comm comm);
 

@@ -62,8 +62,8 @@ bool MpiEngine::poll() {
   return resume_ready() || moved;
 }
 
-bool MpiEngine::send_buffered(const ConstBuffer& buffer, int destination, int tag, MPI_Comm comm) {
-  constexpr std::size_t largest = 2048;
+bool MpiEngine::send_buffered(const ConstBuffer& buffer, std::size_t largest, int destination, int tag,
+                              MPI_Comm comm) {
   constexpr std::size_t most = 4096;
   constexpr std::size_t enough_to_look = 64;
   if (buffer.count > largest) return false;

@@ -29,8 +29,9 @@ class MpiEngine final : public Engine {
   bool poll() override;
 
   /// Small messages are copied and have left, as far as their sender is concerned: it need not wait until a
-  /// receiver that has no core at the moment takes them. False: this one is not small, or too many wait.
-  bool send_buffered(const ConstBuffer& buffer, int destination, int tag, MPI_Comm comm);
+  /// receiver that has no core at the moment takes them. False: this one has more than `largest` bytes, or
+  /// too many wait.
+  bool send_buffered(const ConstBuffer& buffer, std::size_t largest, int destination, int tag, MPI_Comm comm);
 
   void add(MPI_Request request, Message& message);
   void abandon(Message& message) noexcept;

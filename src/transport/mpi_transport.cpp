@@ -52,8 +52,8 @@ class IntCount {
 
 }  // namespace
 
-MpiTransport::MpiTransport(MPI_Comm comm, bool owned)
-    : engine_(MpiEngine::of_process()), comm_(comm), owned_(owned) {
+MpiTransport::MpiTransport(MPI_Comm comm, Options options)
+    : engine_(MpiEngine::of_process()), comm_(comm), options_(options) {
   engine_->register_closable(*this);
 }
 
@@ -61,12 +61,13 @@ void MpiTransport::close() noexcept {
   if (comm_ == MPI_COMM_NULL) return;
   engine_->unregister_closable(*this);
   MPI_Comm closing = std::exchange(comm_, MPI_COMM_NULL);
-  if (owned_) MPI_Comm_free(&closing);
+  if (options_.owned) MPI_Comm_free(&closing);
 }
 
 void MpiTransport::send(Message& message, const ConstBuffer& buffer, int destination, int tag,
                         SendMode mode) {
-  if (mode == SendMode::standard && engine_->send_buffered(buffer, destination, tag, comm_)) {
+  if (mode == SendMode::standard &&
+      engine_->send_buffered(buffer, options_.largest_copied, destination, tag, comm_)) {
     message.done = true;
     return;
   }

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <memory>
 
 #include "transport/mpi_engine.hpp"
@@ -12,8 +13,12 @@ namespace wisp::detail {
 /// Messages over one MPI communicator.
 class MpiTransport final : public Transport, private Closable {
  public:
-  /// An owned communicator is freed by `close`.
-  MpiTransport(MPI_Comm comm, bool owned);
+  struct Options {
+    bool owned = false;                 ///< `close` frees the communicator
+    std::size_t largest_copied = 2048;  ///< bytes of a message that is copied when it is sent
+  };
+
+  MpiTransport(MPI_Comm comm, Options options);
   ~MpiTransport() override { close(); }
 
   MPI_Comm comm() const { return comm_; }
@@ -32,7 +37,7 @@ class MpiTransport final : public Transport, private Closable {
  private:
   std::shared_ptr<MpiEngine> engine_;
   MPI_Comm comm_;
-  bool owned_;
+  Options options_;
 };
 
 }  // namespace wisp::detail
