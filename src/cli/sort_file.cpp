@@ -207,8 +207,8 @@ SortOptions sort_options(const Comm& comm, const SortArguments& arguments) {
   const bool watched =
       arguments.progress == "always" || (arguments.progress == "auto" && isatty(STDERR_FILENO) != 0);
   if (comm.rank() == 0 && watched) {
-    // Short runs say nothing: from the first second on, a line at most every tenth of a second.
-    options.progress = [start = MPI_Wtime(), said = 1.0](const SortProgress& progress) mutable {
+    // Short runs say nothing; then a line at most every tenth of a second.
+    options.progress = [start = MPI_Wtime(), said = 0.1](const SortProgress& progress) mutable {
       const double elapsed = MPI_Wtime() - start;
       if (elapsed < said) return;
       said = elapsed + 0.1;

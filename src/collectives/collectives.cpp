@@ -81,6 +81,16 @@ bool commutes(MPI_Op op) {
   return commutative != 0;
 }
 
+/// A reduction whose result every rank gets: `choose` gives the algorithm.
+Task<> reduce_for_all(const Comm& comm, const char* call, const ConstBuffer& send, const Buffer& receive,
+                      MPI_Op op, OwnTag own_tag, Task<> (*choose)(Channel, ConstBuffer, Buffer, MPI_Op)) {
+  check_usable(comm, call);
+  check_op(call, op);
+  const ConstBuffer input = resolve_input(call, send, receive);
+  const Channel channel = comm.channel(call, own_tag);
+  return input.count == 0 ? nothing() : choose(channel, input, receive, op);
+}
+
 }  // namespace
 
 Task<> barrier(const Comm& comm, OwnTag own_tag) {
@@ -118,33 +128,15 @@ Task<> reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, 
 
 Task<> allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
                  OwnTag own_tag) {
-  constexpr const char* call = "wisp::allreduce";
-  check_usable(comm, call);
-  check_op(call, op);
-  const ConstBuffer input = resolve_input(call, send, receive);
-  const Channel channel = comm.channel(call, own_tag);
-  if (input.count == 0) return nothing();
-  return detail::choose_allreduce(channel, input, receive, op);
+  return reduce_for_all(comm, "wisp::allreduce", send, receive, op, own_tag, detail::choose_allreduce);
 }
 
 Task<> scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op, OwnTag own_tag) {
-  constexpr const char* call = "wisp::scan";
-  check_usable(comm, call);
-  check_op(call, op);
-  const ConstBuffer input = resolve_input(call, send, receive);
-  const Channel channel = comm.channel(call, own_tag);
-  if (input.count == 0) return nothing();
-  return detail::choose_scan(channel, input, receive, op);
+  return reduce_for_all(comm, "wisp::scan", send, receive, op, own_tag, detail::choose_scan);
 }
 
 Task<> exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op, OwnTag own_tag) {
-  constexpr const char* call = "wisp::exscan";
-  check_usable(comm, call);
-  check_op(call, op);
-  const ConstBuffer input = resolve_input(call, send, receive);
-  const Channel channel = comm.channel(call, own_tag);
-  if (input.count == 0) return nothing();
-  return detail::choose_exscan(channel, input, receive, op);
+  return reduce_for_all(comm, "wisp::exscan", send, receive, op, own_tag, detail::choose_exscan);
 }
 
 Task<> gather(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root, OwnTag own_tag) {

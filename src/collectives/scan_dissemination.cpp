@@ -11,17 +11,26 @@
 #include "collectives/reduction.hpp"
 
 namespace wisp::detail {
+namespace {
+
+/// The messages of a round: what `below` has is on its way to `partial.incoming()`, the value to the rank
+/// above.
+void post_round(Channel channel, int distance, Partial& partial, Posts& round) {
+  const int above = channel.rank() + distance;
+  const int below = channel.rank() - distance;
+  if (below >= 0) round.add(channel.post_receive(partial.incoming(), below));
+  if (above < channel.size()) round.add(channel.post_send(partial.value(), above));
+}
+
+}  // namespace
 
 Task<> scan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
   Partial partial(send, op);
   for (int distance = 1; distance < channel.size(); distance *= 2) {
-    const int above = channel.rank() + distance;
-    const int below = channel.rank() - distance;
     Posts round;
-    if (below >= 0) round.add(channel.post_receive(partial.incoming(), below));
-    if (above < channel.size()) round.add(channel.post_send(partial.value(), above));
+    post_round(channel, distance, partial, round);
     co_await round;
-    if (below >= 0) partial.prepend_incoming();
+    if (distance <= channel.rank()) partial.prepend_incoming();
   }
   partial.copy_to(receive.address);
 }
@@ -31,20 +40,17 @@ Task<> exscan_dissemination(Channel channel, ConstBuffer send, Buffer receive, M
   Partial partial(send, op);
   std::optional<Partial> exclusive;
   for (int distance = 1; distance < channel.size(); distance *= 2) {
-    const int above = channel.rank() + distance;
-    const int below = channel.rank() - distance;
     Posts round;
-    if (below >= 0) round.add(channel.post_receive(partial.incoming(), below));
-    if (above < channel.size()) round.add(channel.post_send(partial.value(), above));
+    post_round(channel, distance, partial, round);
     co_await round;
-    if (below < 0) continue;
+    if (distance > channel.rank()) continue;
     if (exclusive) {
       exclusive->prepend(partial.incoming().address);
     } else {
       exclusive.emplace(partial.incoming(), op);
       exclusive->own();
     }
-    if (above + distance < channel.size()) partial.prepend_incoming();
+    if (channel.rank() + 2 * distance < channel.size()) partial.prepend_incoming();
   }
   if (exclusive) exclusive->copy_to(receive.address);
 }
