@@ -87,6 +87,7 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm) {
 std::shared_ptr<World> World::over_own(MPI_Comm comm, const Facts& facts) {
   MpiTransport::Options options;
   options.owned = true;
+  options.rank = facts.rank;
   options.largest_copied = largest_copied(facts);
   return std::make_shared<World>(std::make_unique<MpiTransport>(comm, options), facts);
 }
@@ -94,8 +95,11 @@ std::shared_ptr<World> World::over_own(MPI_Comm comm, const Facts& facts) {
 std::shared_ptr<World> World::attach(MPI_Comm comm) {
   check_comm(comm, "wisp::Comm::attach");
   return attribute_of<World, 1>(comm, [&] {
-    return std::make_shared<World>(std::make_unique<MpiTransport>(comm, MpiTransport::Options{}),
-                                   facts_of(comm));
+    const Facts facts = facts_of(comm);
+    MpiTransport::Options options;
+    options.largest_copied = largest_copied(facts);
+    options.rank = facts.rank;
+    return std::make_shared<World>(std::make_unique<MpiTransport>(comm, options), facts);
   });
 }
 

@@ -66,8 +66,10 @@ void MpiTransport::close() noexcept {
 
 void MpiTransport::send(Message& message, const ConstBuffer& buffer, int destination, int tag,
                         SendMode mode) {
-  if (mode == SendMode::standard &&
-      engine_->send_buffered(buffer, options_.largest_copied, destination, tag, comm_)) {
+  // MPICH ends a send to oneself only when it is received: who sends first and receives then would hang.
+  constexpr std::size_t largest_to_self = 4096;
+  const std::size_t largest = destination == options_.rank ? largest_to_self : options_.largest_copied;
+  if (mode == SendMode::standard && engine_->send_buffered(buffer, largest, destination, tag, comm_)) {
     message.done = true;
     return;
   }

@@ -16,6 +16,7 @@ class MpiTransport final : public Transport, private Closable {
   struct Options {
     bool owned = false;                 ///< `close` frees the communicator
     std::size_t largest_copied = 2048;  ///< bytes of a message that is copied when it is sent
+    int rank = -1;                      ///< of this process in the communicator
   };
 
   MpiTransport(MPI_Comm comm, Options options);
