@@ -37,6 +37,16 @@ std::size_t largest_copied([[maybe_unused]] const World::Facts& facts) {
 #endif
 }
 
+enum class Ownership { own, callers };
+
+std::shared_ptr<World> make_world(MPI_Comm comm, const World::Facts& facts, Ownership ownership) {
+  MpiTransport::Options options;
+  options.owned = ownership == Ownership::own;
+  options.largest_copied = largest_copied(facts);
+  options.rank = facts.rank;
+  return std::make_shared<World>(std::make_unique<MpiTransport>(comm, options), facts);
+}
+
 /// Whether ranks outnumber the cores of some node. Collective.
 bool any_core_is_shared(MPI_Comm comm) {
   MPI_Comm node = MPI_COMM_NULL;
@@ -85,21 +95,14 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm) {
 }
 
 std::shared_ptr<World> World::over_own(MPI_Comm comm, const Facts& facts) {
-  MpiTransport::Options options;
-  options.owned = true;
-  options.rank = facts.rank;
-  options.largest_copied = largest_copied(facts);
-  return std::make_shared<World>(std::make_unique<MpiTransport>(comm, options), facts);
+  return make_world(comm, facts, Ownership::own);
 }
 
 std::shared_ptr<World> World::attach(MPI_Comm comm) {
   check_comm(comm, "wisp::Comm::attach");
   return attribute_of<World, 1>(comm, [&] {
     const Facts facts = facts_of(comm);
-    MpiTransport::Options options;
-    options.largest_copied = largest_copied(facts);
-    options.rank = facts.rank;
-    return std::make_shared<World>(std::make_unique<MpiTransport>(comm, options), facts);
+    return make_world(comm, facts, Ownership::callers);
   });
 }
 

@@ -1,7 +1,6 @@
 #include "transport/type_layout.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 
 #include "wisp/error.hpp"
