@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "benchmarks.hpp"
-#include "comm/world.hpp"
+#include "comm/comm_access.hpp"
 #include "transport/simulated_cluster.hpp"
 
 namespace wisp::bench {
@@ -50,11 +50,10 @@ class MpiGroups {
  private:
   Task<Channel> make(Channel group, int first, int last) {
     const MPI_Comm parent = group.world().mpi_comm();
-    const Range& members = group.world_range();
     MPI_Group all = MPI_GROUP_NULL;
     MPI_Group ours = MPI_GROUP_NULL;
     MPI_Comm made = MPI_COMM_NULL;
-    int triple[1][3] = {{members.to_parent(first), members.to_parent(last), members.stride}};
+    int triple[1][3] = {{group.group().to_world(first), group.group().to_world(last), 1}};
     detail::check_mpi(MPI_Comm_group(parent, &all), "MPI_Comm_group");
     detail::check_mpi(MPI_Group_range_incl(all, 1, triple, &ours), "MPI_Group_range_incl");
     detail::check_mpi(MPI_Comm_create_group(parent, ours, 0, &made), "MPI_Comm_create_group");
@@ -66,8 +65,8 @@ class MpiGroups {
     facts.rank = rank;
     facts.size = size;
     worlds_.push_back(detail::World::over_own(made, facts));
-    detail::World& world = *worlds_.back();
-    co_return Channel(world, {0, 1, size}, rank, world.tags().encode_sequence(0), "wisp::sort");
+    co_return detail::CommAccess::make_root(worlds_.back(), detail::TagLayout::Kind::raw)
+        .channel("wisp::sort");
   }
 
   std::vector<std::shared_ptr<detail::World>> worlds_;

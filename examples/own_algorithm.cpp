@@ -7,11 +7,11 @@
 namespace {
 
 /// The largest value of a group, and then who has it first.
-wisp::Task<> find_largest(wisp::Comm group, int own_tag, int value, int& owner) {
+wisp::Task<> find_largest(wisp::Comm group, int value, int& owner) {
   int largest = 0;
-  co_await wisp::allreduce(group, wisp::buffer_of(value), wisp::buffer_of(largest), MPI_MAX, own_tag);
+  co_await wisp::allreduce(group, wisp::buffer_of(value), wisp::buffer_of(largest), MPI_MAX);
   const int candidate = value == largest ? group.rank() : group.size();
-  co_await wisp::allreduce(group, wisp::buffer_of(candidate), wisp::buffer_of(owner), MPI_MIN, own_tag);
+  co_await wisp::allreduce(group, wisp::buffer_of(candidate), wisp::buffer_of(owner), MPI_MIN);
 }
 
 }  // namespace
@@ -27,8 +27,7 @@ int main(int argc, char** argv) {
 
     const int value = world.rank() * 7 % 5;
     int in_row = -1, in_column = -1;
-    // A row and a column share one rank, so they could do without tags; rows and rows share none.
-    world.run(wisp::when_all(find_largest(row, 1, value, in_row), find_largest(column, 2, value, in_column)));
+    world.run(wisp::when_all(find_largest(row, value, in_row), find_largest(column, value, in_column)));
     std::printf("rank %d: largest of its row at %d, of its column at %d\n", world.rank(), in_row, in_column);
   }
   MPI_Finalize();

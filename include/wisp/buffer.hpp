@@ -104,6 +104,10 @@ ConstBuffer buffer_of(const T& variable) {
 inline ConstBuffer in_place() {
   return {MPI_IN_PLACE, 0, MPI_DATATYPE_NULL};
 }
+/// The same of an output, where the input lies.
+inline Buffer buffer_in_place() {
+  return {MPI_IN_PLACE, 0, MPI_DATATYPE_NULL};
+}
 inline bool is_in_place(const ConstBuffer& buffer) {
   return buffer.address == MPI_IN_PLACE;
 }

@@ -1,8 +1,9 @@
 #pragma once
 
 #include "wisp/buffer.hpp"
+#include "wisp/detail/context_ptr.hpp"
+#include "wisp/group.hpp"
 #include "wisp/posted.hpp"
-#include "wisp/range.hpp"
 
 namespace wisp {
 
@@ -10,42 +11,51 @@ namespace detail {
 class World;
 }
 
-/// A range of ranks as one operation sees it: its messages carry the operation's tag, so that operations in
-/// flight on one communicator never meet. What algorithms are written against; trivially copyable, and a
-/// sub-range of it is made in O(1) without a message or an allocation.
+/// A group of ranks as one operation sees it: its messages carry the operation's tag, so that operations in
+/// flight on one communicator never meet. What algorithms are written against; a sub-range of it is made in
+/// O(1) without a message or an allocation.
 ///
 /// Two operations that share a channel must not run at the same time on two processes that both take part.
 class Channel {
  public:
   Channel() = default;
-  Channel(detail::World& world, Range range, int rank, int tag, const char* operation) noexcept
-      : world_(&world), range_(range), rank_(rank), tag_(tag), operation_(operation) {}
+  Channel(detail::ContextPtr context, Group group, int rank, int tag, const char* operation) noexcept
+      : context_(std::move(context)), group_(group), rank_(rank), tag_(tag), operation_(operation) {}
 
   int rank() const noexcept { return rank_; }
-  int size() const noexcept { return range_.size; }
+  int size() const noexcept { return group_.size(); }
   const char* operation() const noexcept { return operation_; }
-  const Range& world_range() const noexcept { return range_; }
-  detail::World& world() const noexcept { return *world_; }
+  const Group& group() const noexcept { return group_; }
+  detail::World& world() const noexcept;
 
   /// The ranks first … last of this channel; the caller is one of them.
   Channel range(int first, int last) const noexcept {
     Channel inner = *this;
-    inner.range_ = range_.compose(Range::between(first, last));
+    inner.group_ = group_.compose(Range::between(first, last));
     inner.rank_ = rank_ - first;
     return inner;
   }
+  /// Other ranks of the World with the same tag; the caller is number `rank` of them.
+  Channel among(const Group& members, int rank) const noexcept {
+    Channel other = *this;
+    other.group_ = members;
+    other.rank_ = rank;
+    return other;
+  }
+  /// Lane 0 or 1 of the operation: its messages are apart from those of the other and of this channel.
+  Channel lane(int which) const;
 
   Posted post_send(const ConstBuffer& buffer, int destination) const;
   Posted post_receive(const Buffer& buffer, int source) const;
-
-  /// Messages of two lanes (0 and 1) apart from all others of the operation: received from whoever of the
-  /// range sends first, and not more than the buffer holds.
-  Posted post_send_in_lane(int lane, const ConstBuffer& buffer, int destination) const;
-  Posted post_receive_from_any(int lane, const Buffer& buffer) const;
+  /// The same, and awaiting it tells who sent how much; not more than the buffer holds.
+  Posted post_receive_some(const Buffer& buffer, int source) const;
+  /// From whoever of the channel's ranks sends first, and not more than the buffer holds. On a lane that is
+  /// used for nothing else.
+  Posted post_receive_from_any(const Buffer& buffer) const;
 
  private:
-  detail::World* world_ = nullptr;
-  Range range_;
+  detail::ContextPtr context_;
+  Group group_;
   int rank_ = -1;
   int tag_ = 0;
   const char* operation_ = "";

@@ -2,12 +2,15 @@
 
 #include <mpi.h>
 
-#include <memory>
+#include <functional>
 #include <optional>
+#include <span>
+#include <string_view>
 
+#include "wisp/blocks.hpp"
 #include "wisp/buffer.hpp"
 #include "wisp/channel.hpp"
-#include "wisp/range.hpp"
+#include "wisp/group.hpp"
 #include "wisp/request.hpp"
 #include "wisp/status.hpp"
 
@@ -18,15 +21,31 @@ struct Context;
 struct CommAccess;
 }  // namespace detail
 
-/// A communicator: a range of the ranks of an MPI communicator. A value: copies are the same communicator,
-/// copying is cheap, destruction frees, and nothing but `duplicate` (once) and `to_mpi` is collective.
+/// What a caller may say to a single collective.
+struct CollectiveOptions {
+  /// Tells it from collectives on other raw communicators that overlap, and from others on this one, whatever
+  /// the order in which they start.
+  std::optional<int> own_tag = {};
+  /// One of `algorithms_of(operation)`; empty: the cheapest by the cost model. The same on all ranks.
+  std::string_view algorithm = {};
+};
+
+/// Merges two sorted ranges of elements into `result`: [first, first_end) comes from lower ranks.
+using Merge = std::function<void(void* first, void* first_end, void* second, void* second_end, void* result)>;
+
+/// A communicator: a group of the ranks of an MPI communicator, mostly a range. A value: copies are the same
+/// communicator, copying is cheap, destruction frees, and nothing but `duplicate` (once), `create_group`,
+/// `create` and `to_mpi` takes a message.
 ///
 /// Every operation has three faces: the member blocks (`comm.bcast`), the member with an i gives a Request
 /// (`comm.ibcast`), and the free function of the same name gives a Task to await (`co_await bcast(comm, …)`).
 ///
-/// Communicators that have at most one process in common never interfere. Where two share more, operations
-/// that run on both at one time need different tags: messages their `tag`, nonblocking collectives an
-/// `own_tag`. Operations on one communicator, started in the same order everywhere, never interfere.
+/// Communicators are isolated: operations on different ones never interfere, whatever ranks they share. For
+/// that, processes make the communicators that they share in the same order, as MPI demands too, and every
+/// member makes them. Operations on one communicator, started in the same order everywhere, never interfere.
+///
+/// A raw communicator (`raw()`) has no such condition, and its messages carry the user's tags as they are;
+/// but where two of them share more than one process, operations on both at one time need different tags.
 class Comm {
  public:
   /// The empty communicator: no ranks, no operations.
@@ -43,16 +62,35 @@ class Comm {
 
   /// The caller's rank, or MPI_UNDEFINED if it is not a member.
   int rank() const noexcept { return rank_ < 0 ? MPI_UNDEFINED : rank_; }
-  int size() const noexcept { return range_.size; }
-  bool empty() const noexcept { return range_.empty(); }
+  int size() const noexcept { return group_.size(); }
+  bool empty() const noexcept { return group_.empty(); }
   bool is_member() const noexcept { return rank_ >= 0; }
 
-  /// The ranks first, first + stride, … up to last as a communicator; empty if last < first. Local, O(1), no
-  /// message (Axtmann et al. 2018, section V-A). Who is not a member may make it too.
+  /// The ranks first, first + stride, … up to last as a communicator; empty if last < first. Local, no
+  /// message; O(log p), of a raw communicator O(1) (Axtmann et al. 2018, section V-A). Who is not a member
+  /// may make it too.
   Comm range(int first, int last, int stride = 1) const;
+  /// The given ranks of this communicator, in that order. Local; O(log p) for each.
+  Comm subset(std::span<const int> ranks) const;
 
-  /// The ranks as a map to those of the MPI communicator below.
-  const Range& world_range() const noexcept { return range_; }
+  /// The same for creations that overlap in any order: those in flight at one time that share more than one
+  /// process have different tags. Called by the members (by others it gives an empty communicator). Local if
+  /// `ranks` is a range; else one allgather of an int along the group, O(α log size) (section VI).
+  Request icreate_group(std::span<const int> ranks, int tag, Comm& made) const;
+  Request icreate_group(MPI_Group group, int tag, Comm& made) const;
+  Comm create_group(std::span<const int> ranks, int tag = 0) const;
+  Comm create_group(MPI_Group group, int tag = 0) const;
+  /// The same, called by all ranks of this communicator, in the order of its collectives (first version of
+  /// the paper, section VI). Who is no member gets an empty communicator.
+  Request icreate(std::span<const int> ranks, Comm& made) const;
+  Request icreate(MPI_Group group, Comm& made) const;
+
+  /// The same ranks with the tags of MPI's own messages, as in the RBC library. Local, O(1).
+  Comm raw() const;
+  bool is_raw() const noexcept;
+
+  /// The ranks as those of the MPI communicator below.
+  const Group& group() const noexcept { return group_; }
   /// The rank in `other` of the process with `rank` here, or MPI_UNDEFINED if it is no member of `other`.
   int translate(int rank, const Comm& other) const;
 
@@ -79,30 +117,126 @@ class Comm {
   Request isendrecv(const ConstBuffer& send, int destination, int send_tag, const Buffer& receive, int source,
                     int receive_tag) const;
 
-  // Collectives: wisp/collectives.hpp says what each does and costs.
-  void barrier() const;
-  void bcast(const Buffer& buffer, int root) const;
-  void reduce(const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root) const;
-  void allreduce(const ConstBuffer& send, const Buffer& receive, MPI_Op op) const;
-  void scan(const ConstBuffer& send, const Buffer& receive, MPI_Op op) const;
-  void exscan(const ConstBuffer& send, const Buffer& receive, MPI_Op op) const;
-  void gather(const ConstBuffer& send, const Buffer& receive, int root) const;
-  void allgather(const ConstBuffer& send, const Buffer& receive) const;
+  Request send_init(const ConstBuffer& buffer, int destination, int tag = 0) const;
+  Request ssend_init(const ConstBuffer& buffer, int destination, int tag = 0) const;
+  Request receive_init(const Buffer& buffer, int source = any_source, int tag = any_tag) const;
 
-  using OwnTag = std::optional<int>;
-  Request ibarrier(OwnTag own_tag = {}) const;
-  Request ibcast(const Buffer& buffer, int root, OwnTag own_tag = {}) const;
+  // Collectives: wisp/collectives.hpp says what each does and costs. Each blocks, or gives a request that is
+  // started, or (…_init) one that `Request::start` starts as often as one likes.
+  void barrier(const CollectiveOptions& options = {}) const;
+  Request ibarrier(const CollectiveOptions& options = {}) const;
+  Request barrier_init(const CollectiveOptions& options = {}) const;
+  void bcast(const Buffer& buffer, int root, const CollectiveOptions& options = {}) const;
+  Request ibcast(const Buffer& buffer, int root, const CollectiveOptions& options = {}) const;
+  Request bcast_init(const Buffer& buffer, int root, const CollectiveOptions& options = {}) const;
+  void reduce(const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
+              const CollectiveOptions& options = {}) const;
   Request ireduce(const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
-                  OwnTag own_tag = {}) const;
-  Request iallreduce(const ConstBuffer& send, const Buffer& receive, MPI_Op op, OwnTag own_tag = {}) const;
-  Request iscan(const ConstBuffer& send, const Buffer& receive, MPI_Op op, OwnTag own_tag = {}) const;
-  Request iexscan(const ConstBuffer& send, const Buffer& receive, MPI_Op op, OwnTag own_tag = {}) const;
-  Request igather(const ConstBuffer& send, const Buffer& receive, int root, OwnTag own_tag = {}) const;
-  Request iallgather(const ConstBuffer& send, const Buffer& receive, OwnTag own_tag = {}) const;
+                  const CollectiveOptions& options = {}) const;
+  Request reduce_init(const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
+                      const CollectiveOptions& options = {}) const;
+  void allreduce(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                 const CollectiveOptions& options = {}) const;
+  Request iallreduce(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                     const CollectiveOptions& options = {}) const;
+  Request allreduce_init(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                         const CollectiveOptions& options = {}) const;
+  void scan(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+            const CollectiveOptions& options = {}) const;
+  Request iscan(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                const CollectiveOptions& options = {}) const;
+  Request scan_init(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                    const CollectiveOptions& options = {}) const;
+  void exscan(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+              const CollectiveOptions& options = {}) const;
+  Request iexscan(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                  const CollectiveOptions& options = {}) const;
+  Request exscan_init(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                      const CollectiveOptions& options = {}) const;
+  void scan_and_bcast(const ConstBuffer& send, const Buffer& scan, const Buffer& total, MPI_Op op,
+                      const CollectiveOptions& options = {}) const;
+  Request iscan_and_bcast(const ConstBuffer& send, const Buffer& scan, const Buffer& total, MPI_Op op,
+                          const CollectiveOptions& options = {}) const;
+  Request scan_and_bcast_init(const ConstBuffer& send, const Buffer& scan, const Buffer& total, MPI_Op op,
+                              const CollectiveOptions& options = {}) const;
+  void reduce_scatter_block(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                            const CollectiveOptions& options = {}) const;
+  Request ireduce_scatter_block(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                                const CollectiveOptions& options = {}) const;
+  Request reduce_scatter_block_init(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                                    const CollectiveOptions& options = {}) const;
+  void reduce_scatter(const ConstBuffer& send, const Buffer& receive, Integers counts, MPI_Op op,
+                      const CollectiveOptions& options = {}) const;
+  Request ireduce_scatter(const ConstBuffer& send, const Buffer& receive, Integers counts, MPI_Op op,
+                          const CollectiveOptions& options = {}) const;
+  Request reduce_scatter_init(const ConstBuffer& send, const Buffer& receive, Integers counts, MPI_Op op,
+                              const CollectiveOptions& options = {}) const;
+  void gather(const ConstBuffer& send, const Buffer& receive, int root,
+              const CollectiveOptions& options = {}) const;
+  Request igather(const ConstBuffer& send, const Buffer& receive, int root,
+                  const CollectiveOptions& options = {}) const;
+  Request gather_init(const ConstBuffer& send, const Buffer& receive, int root,
+                      const CollectiveOptions& options = {}) const;
+  void gatherv(const ConstBuffer& send, const Blocks& receive, int root,
+               const CollectiveOptions& options = {}) const;
+  Request igatherv(const ConstBuffer& send, const Blocks& receive, int root,
+                   const CollectiveOptions& options = {}) const;
+  Request gatherv_init(const ConstBuffer& send, const Blocks& receive, int root,
+                       const CollectiveOptions& options = {}) const;
+  void gatherm(const ConstBuffer& send, const Buffer& receive, int root, const Merge& merge,
+               const CollectiveOptions& options = {}) const;
+  Request igatherm(const ConstBuffer& send, const Buffer& receive, int root, const Merge& merge,
+                   const CollectiveOptions& options = {}) const;
+  Request gatherm_init(const ConstBuffer& send, const Buffer& receive, int root, const Merge& merge,
+                       const CollectiveOptions& options = {}) const;
+  void allgather(const ConstBuffer& send, const Buffer& receive, const CollectiveOptions& options = {}) const;
+  Request iallgather(const ConstBuffer& send, const Buffer& receive,
+                     const CollectiveOptions& options = {}) const;
+  Request allgather_init(const ConstBuffer& send, const Buffer& receive,
+                         const CollectiveOptions& options = {}) const;
+  void allgatherv(const ConstBuffer& send, const Blocks& receive,
+                  const CollectiveOptions& options = {}) const;
+  Request iallgatherv(const ConstBuffer& send, const Blocks& receive,
+                      const CollectiveOptions& options = {}) const;
+  Request allgatherv_init(const ConstBuffer& send, const Blocks& receive,
+                          const CollectiveOptions& options = {}) const;
+  void allgatherm(const ConstBuffer& send, const Buffer& receive, const Merge& merge,
+                  const CollectiveOptions& options = {}) const;
+  Request iallgatherm(const ConstBuffer& send, const Buffer& receive, const Merge& merge,
+                      const CollectiveOptions& options = {}) const;
+  Request allgatherm_init(const ConstBuffer& send, const Buffer& receive, const Merge& merge,
+                          const CollectiveOptions& options = {}) const;
+  void scatter(const ConstBuffer& send, const Buffer& receive, int root,
+               const CollectiveOptions& options = {}) const;
+  Request iscatter(const ConstBuffer& send, const Buffer& receive, int root,
+                   const CollectiveOptions& options = {}) const;
+  Request scatter_init(const ConstBuffer& send, const Buffer& receive, int root,
+                       const CollectiveOptions& options = {}) const;
+  void scatterv(const ConstBlocks& send, const Buffer& receive, int root,
+                const CollectiveOptions& options = {}) const;
+  Request iscatterv(const ConstBlocks& send, const Buffer& receive, int root,
+                    const CollectiveOptions& options = {}) const;
+  Request scatterv_init(const ConstBlocks& send, const Buffer& receive, int root,
+                        const CollectiveOptions& options = {}) const;
+  void alltoall(const ConstBuffer& send, const Buffer& receive, const CollectiveOptions& options = {}) const;
+  Request ialltoall(const ConstBuffer& send, const Buffer& receive,
+                    const CollectiveOptions& options = {}) const;
+  Request alltoall_init(const ConstBuffer& send, const Buffer& receive,
+                        const CollectiveOptions& options = {}) const;
+  void alltoallv(const ConstBlocks& send, const Blocks& receive, const CollectiveOptions& options = {}) const;
+  Request ialltoallv(const ConstBlocks& send, const Blocks& receive,
+                     const CollectiveOptions& options = {}) const;
+  Request alltoallv_init(const ConstBlocks& send, const Blocks& receive,
+                         const CollectiveOptions& options = {}) const;
+  void alltoallw(const ConstBlocks& send, const Blocks& receive, const CollectiveOptions& options = {}) const;
+  Request ialltoallw(const ConstBlocks& send, const Blocks& receive,
+                     const CollectiveOptions& options = {}) const;
+  Request alltoallw_init(const ConstBlocks& send, const Blocks& receive,
+                         const CollectiveOptions& options = {}) const;
 
   /// For algorithms of one's own: a channel for one operation, numbered like a collective (all members must
   /// ask in the same order) or with the user's own tag.
-  Channel channel(const char* operation, OwnTag own_tag = {}) const;
+  Channel channel(const char* operation, std::optional<int> own_tag = {}) const;
 
   /// Runs a task of this communicator to its end, as the blocking members do.
   void run(Task<> task) const;
@@ -112,8 +246,8 @@ class Comm {
  private:
   friend struct detail::CommAccess;
 
-  std::shared_ptr<detail::Context> context_;
-  Range range_;
+  detail::ContextPtr context_;
+  Group group_;
   int rank_ = -1;
 };
 

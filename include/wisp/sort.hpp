@@ -42,12 +42,12 @@ void sort(const Comm& comm, std::vector<T>& data, Less less = {}, const SortOpti
 /// The same as a Request. `data` must stay until it is done.
 template <class T, class Less = Ascending>
 Request isort(const Comm& comm, std::vector<T>& data, Less less = {}, SortOptions options = {},
-              OwnTag own_tag = {});
+              std::optional<int> own_tag = {});
 
 /// The same as a task to await.
 template <class T, class Less = Ascending>
 Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less = {}, SortOptions options = {},
-                  OwnTag own_tag = {});
+                  std::optional<int> own_tag = {});
 
 namespace detail {
 
@@ -103,7 +103,8 @@ Task<> sort_on(Channel channel, std::vector<T>& data, Less less, SortOptions opt
 }  // namespace detail
 
 template <class T, class Less>
-Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less, SortOptions options, OwnTag own_tag) {
+Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less, SortOptions options,
+                  std::optional<int> own_tag) {
   static_assert(std::is_trivially_copyable_v<T>, "wisp::sort moves elements as bytes");
   return detail::sort_on(comm.channel("wisp::sort", own_tag), data, less, std::move(options));
 }
@@ -114,7 +115,8 @@ void sort(const Comm& comm, std::vector<T>& data, Less less, const SortOptions& 
 }
 
 template <class T, class Less>
-Request isort(const Comm& comm, std::vector<T>& data, Less less, SortOptions options, OwnTag own_tag) {
+Request isort(const Comm& comm, std::vector<T>& data, Less less, SortOptions options,
+              std::optional<int> own_tag) {
   return comm.start(async_sort(comm, data, less, std::move(options), own_tag));
 }
 

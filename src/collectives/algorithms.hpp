@@ -1,9 +1,12 @@
 #pragma once
 
+#include "collectives/block_list.hpp"
 #include "wisp/channel.hpp"
+#include "wisp/comm.hpp"
 #include "wisp/task.hpp"
 
-/// One coroutine for each algorithm; arguments are checked already. A tree's radix is 2^radix_bits.
+/// One coroutine for each algorithm; arguments are checked already. A tree's radix is 2^radix_bits. `blocks`
+/// are one for each rank; a `send` that is in place means that this rank's block is there already.
 
 namespace wisp::detail {
 
@@ -12,29 +15,74 @@ struct TreeRadixBits {
   int down;
 };
 
+/// A vector that is reduced, and how.
+struct Reduction {
+  ConstBuffer send;
+  Buffer receive;  ///< of those who get the result; may be `send`
+  MPI_Op op;
+  bool commutes;
+};
+
 Task<> barrier_dissemination(Channel channel);
 Task<> barrier_tree(Channel channel, TreeRadixBits radix_bits);
 
 Task<> bcast_tree(Channel channel, Buffer buffer, int root, int radix_bits);
+Task<> bcast_scatter_allgather(Channel channel, Buffer buffer, int root);
+Task<> bcast_two_tree(Channel channel, Buffer buffer, int root, int pieces);
 
 /// Operands meet in rank order if `root` is 0.
 Task<> reduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root, int radix_bits);
 /// Operands meet in rank order for any root.
 Task<> reduce_ordered(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root, int radix_bits);
+Task<> reduce_scatter_gather(Channel channel, Reduction reduction, int root);
+Task<> reduce_two_tree(Channel channel, Reduction reduction, int root, int pieces);
 
 Task<> allreduce_recursive_doubling(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
 Task<> allreduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, TreeRadixBits radix_bits);
+Task<> allreduce_scatter_allgather(Channel channel, Reduction reduction);
+/// The operator commutes.
+Task<> allreduce_ring(Channel channel, Reduction reduction);
+Task<> allreduce_two_tree(Channel channel, Reduction reduction, int pieces);
+
+/// `send` is a vector of all blocks; `block` is where this rank's goes.
+Task<> reduce_scatter_pairwise(Channel channel, BlockList send, Buffer block, MPI_Op op);
+Task<> reduce_scatter_halving(Channel channel, BlockList send, Buffer block, MPI_Op op, bool commutes);
+Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, MPI_Op op, int radix_bits);
 
 Task<> scan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
 Task<> exscan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
 Task<> scan_chain(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
 Task<> exscan_chain(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
+/// A scan whose last rank broadcasts the total.
+Task<> scan_then_bcast(Channel channel, Task<> scan, Buffer inclusive, Buffer total);
+
+/// What a pipelined scan over two trees gives: each may be absent (null address).
+struct ScanResults {
+  Buffer inclusive;
+  Buffer exclusive;
+  Buffer total;
+};
+Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, MPI_Op op, int pieces);
 
 /// `receive` is size() blocks; only the root's is looked at, where `send` may be in place.
 Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, int radix_bits);
+Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int root);
+/// Merges sorted sequences. The root's `receive` has room for all.
+Task<> gather_merge(Channel channel, ConstBuffer send, Buffer receive, int root, Merge merge);
+Task<> allgather_merge(Channel channel, ConstBuffer send, Buffer receive, Merge merge);
 
-/// `send` may be in place.
-Task<> allgather_dissemination(Channel channel, ConstBuffer send, Buffer receive);
+/// `send` is size() blocks; only the root's is looked at, where `receive` may be in place.
+Task<> scatter_tree(Channel channel, ConstBuffer send, Buffer receive, int root, int radix_bits);
+Task<> scatter_direct(Channel channel, BlockList blocks, Buffer receive, int root);
+
+Task<> allgather_dissemination(Channel channel, ConstBuffer send, BlockList blocks);
+Task<> allgather_ring(Channel channel, ConstBuffer send, BlockList blocks);
+/// The number of ranks is a power of two.
+Task<> allgather_hypercube(Channel channel, ConstBuffer send, Buffer receive);
 Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive, TreeRadixBits radix_bits);
+
+Task<> alltoall_bruck(Channel channel, BlockList send, BlockList receive);
+Task<> alltoall_pairwise(Channel channel, BlockList send, BlockList receive);
+Task<> alltoall_direct(Channel channel, BlockList send, BlockList receive);
 
 }  // namespace wisp::detail

@@ -6,6 +6,7 @@
 // there every message costs time of somebody's core. Source: Axtmann et al. 2018, section V-D
 
 #include "collectives/algorithms.hpp"
+#include "collectives/selection.hpp"
 #include "transport/type_layout.hpp"
 
 namespace wisp::detail {
@@ -19,6 +20,15 @@ Task<> allreduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op 
                       TreeRadixBits radix_bits) {
   co_await reduce_tree(channel, send, receive, op, 0, radix_bits.up);
   co_await bcast_tree(channel, receive, 0, radix_bits.down);
+}
+
+Task<> scan_then_bcast(Channel channel, Task<> scan, Buffer inclusive, Buffer total) {
+  co_await std::move(scan);
+  const int last = channel.size() - 1;
+  if (channel.rank() == last) {
+    copy_elements(inclusive.address, total.address, total.count, total.type, TypeLayout::of(total.type));
+  }
+  co_await bcast_tree(channel, total, last, down_radix_bits(channel));
 }
 
 Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive, TreeRadixBits radix_bits) {

@@ -6,29 +6,34 @@
 namespace wisp {
 
 namespace detail {
+namespace {
 
-Posted post_send(World& world, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
-                 const char* operation) {
+Posted make_message(World& world, int peer, const char* operation) {
   Posted posted(new Message);
   Message& message = *posted.message();
   message.world = &world;
   message.operation = operation;
-  message.peer = destination;
-  world.transport().send(message, buffer, destination, tag, mode);
+  message.peer = peer;
+  return posted;
+}
+
+}  // namespace
+
+Posted post_send(World& world, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+                 const char* operation) {
+  Posted posted = make_message(world, destination, operation);
+  world.transport().send(*posted.message(), buffer, destination, tag, mode);
   return posted;
 }
 
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
                     const char* operation, bool wants_envelope) {
-  Posted posted(new Message);
+  Posted posted = make_message(world, pattern.source, operation);
   Message& message = *posted.message();
-  message.world = &world;
-  message.operation = operation;
-  message.peer = pattern.source;
   message.is_receive = true;
   message.wants_envelope = wants_envelope;
   if (pattern.is_exact() && world.mailbox().is_idle()) [[likely]] {
-    world.transport().receive(message, buffer, pattern.source, pattern.tag);
+    world.transport().receive(message, buffer, pattern.source, pattern.wire_tag);
   } else {
     world.mailbox().receive(message, buffer, pattern);
   }
@@ -37,23 +42,37 @@ Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& 
 
 }  // namespace detail
 
+detail::World& Channel::world() const noexcept {
+  return *context_->world;
+}
+
+Channel Channel::lane(int which) const {
+  Channel other = *this;
+  other.tag_ = world().tags().in_lane(tag_, which);
+  return other;
+}
+
 Posted Channel::post_send(const ConstBuffer& buffer, int destination) const {
-  return detail::post_send(*world_, buffer, range_.to_parent(destination), tag_, detail::SendMode::standard,
+  const int peer = group_.to_world(destination);
+  return detail::post_send(world(), buffer, peer, context_->tag_to(tag_, peer), detail::SendMode::standard,
                            operation_);
 }
 
 Posted Channel::post_receive(const Buffer& buffer, int source) const {
-  return detail::post_receive(*world_, buffer, {range_, range_.to_parent(source), tag_}, operation_, false);
+  return detail::post_receive(world(), buffer,
+                              detail::pattern_from(*context_.get(), group_.to_world(source), tag_),
+                              operation_, false);
 }
 
-Posted Channel::post_send_in_lane(int lane, const ConstBuffer& buffer, int destination) const {
-  return detail::post_send(*world_, buffer, range_.to_parent(destination),
-                           world_->tags().from_any(tag_, lane), detail::SendMode::standard, operation_);
+Posted Channel::post_receive_some(const Buffer& buffer, int source) const {
+  return detail::post_receive(world(), buffer,
+                              detail::pattern_from(*context_.get(), group_.to_world(source), tag_),
+                              operation_, true);
 }
 
-Posted Channel::post_receive_from_any(int lane, const Buffer& buffer) const {
-  return detail::post_receive(*world_, buffer, {range_, -1, world_->tags().from_any(tag_, lane)}, operation_,
-                              true);
+Posted Channel::post_receive_from_any(const Buffer& buffer) const {
+  return detail::post_receive(world(), buffer, detail::pattern_from_any(*context_.get(), group_, tag_),
+                              operation_, true);
 }
 
 }  // namespace wisp

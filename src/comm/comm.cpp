@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "comm/comm_access.hpp"
 #include "wisp/error.hpp"
 
@@ -9,9 +11,33 @@ namespace wisp {
 
 namespace detail {
 
+Comm CommAccess::make_root(std::shared_ptr<World> world, TagLayout::Kind kind) {
+  const Group all(Range{0, 1, world->size()});
+  ContextPtr context(new Context(std::move(world), kind));
+  context->counters = &context->world->root_counters(kind);
+  context->uniform_code = 0;
+  return make(std::move(context), all);
+}
+
+Comm CommAccess::make_numbered(const std::shared_ptr<World>& world, Group members,
+                               std::shared_ptr<const RankList> list) {
+  ContextPtr context(new Context(world, TagLayout::Kind::isolated));
+  context->list = std::move(list);
+  Comm comm = make(std::move(context), members);
+  if (!comm.is_member()) return comm;
+  PairNumbers& numbers = world->pair_numbers();
+  if (numbers.is_zero()) {
+    comm.context_->uniform_code = world->tags().code_of_pair_number(1);
+  } else {
+    comm.context_->numbers = numbers;
+  }
+  numbers.add(members);
+  return comm;
+}
+
 void check_usable(const Comm& comm, const char* call) {
-  const std::shared_ptr<Context>& context = CommAccess::context(comm);
-  if (context == nullptr || comm.empty()) [[unlikely]] {
+  const ContextPtr& context = CommAccess::context(comm);
+  if (!context || comm.empty()) [[unlikely]] {
     throw Error(MPI_ERR_COMM, fmt::format("{}: the communicator is empty", call));
   }
   if (context->world->closed()) [[unlikely]] {
@@ -27,11 +53,11 @@ void check_usable(const Comm& comm, const char* call) {
 using detail::CommAccess;
 
 Comm Comm::duplicate(MPI_Comm comm) {
-  return CommAccess::make_root(detail::World::duplicate(comm));
+  return CommAccess::make_root(detail::World::duplicate(comm), detail::TagLayout::Kind::isolated);
 }
 
 Comm Comm::attach(MPI_Comm comm) {
-  return CommAccess::make_root(detail::World::attach(comm));
+  return CommAccess::make_root(detail::World::attach(comm), detail::TagLayout::Kind::isolated);
 }
 
 Comm Comm::range(int first, int last, int stride) const {
@@ -39,26 +65,41 @@ Comm Comm::range(int first, int last, int stride) const {
   if (stride < 1) [[unlikely]] {
     throw Error(MPI_ERR_ARG, fmt::format("{}: stride = {} is below 1", call, stride));
   }
-  if (last < first || context_ == nullptr) {
+  if (last < first || !context_) {
     if (last >= first) throw Error(MPI_ERR_COMM, fmt::format("{}: the communicator is empty", call));
     return {};
   }
   detail::check_within(MPI_ERR_RANK, call, "first", first, 0, size() - 1);
   detail::check_within(MPI_ERR_RANK, call, "last", last, 0, size() - 1);
-  Comm inner;
-  inner.range_ = range_.compose(Range::between(first, last, stride));
-  inner.rank_ = inner.range_.from_parent(context_->world->rank());
-  inner.context_ = std::make_shared<detail::Context>(context_->world);
-  return inner;
+  const Group members = group_.compose(Range::between(first, last, stride));
+  if (!is_raw()) return CommAccess::make_numbered(context_->world, members, context_->list);
+  detail::ContextPtr context(new detail::Context(context_->world, context_->kind));
+  context->list = context_->list;
+  return CommAccess::make(std::move(context), members);
+}
+
+Comm Comm::raw() const {
+  if (!context_ || is_raw()) return *this;
+  constexpr auto kind = detail::TagLayout::Kind::raw;
+  if (group_ == Group(Range{0, 1, context_->world->size()})) {
+    return CommAccess::make_root(context_->world, kind);
+  }
+  detail::ContextPtr context(new detail::Context(context_->world, kind));
+  context->list = context_->list;
+  return CommAccess::make(std::move(context), group_);
+}
+
+bool Comm::is_raw() const noexcept {
+  return context_ && context_->kind == detail::TagLayout::Kind::raw;
 }
 
 int Comm::translate(int rank, const Comm& other) const {
   detail::check_within(MPI_ERR_RANK, "wisp::Comm::translate", "rank", rank, 0, size() - 1);
-  if (other.context_ == nullptr) return MPI_UNDEFINED;
+  if (!other.context_) return MPI_UNDEFINED;
   if (other.context_->world != context_->world) {
     throw Error(MPI_ERR_COMM, "wisp::Comm::translate: the two communicators come from different MPI ones");
   }
-  const int translated = other.range_.from_parent(range_.to_parent(rank));
+  const int translated = other.group_.from_world(group_.to_world(rank));
   return translated < 0 ? MPI_UNDEFINED : translated;
 }
 
@@ -72,9 +113,10 @@ MPI_Comm Comm::to_mpi(int tag) const {
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Group ours = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
-  int triple[1][3] = {{range_.first, range_.to_parent(range_.size - 1), range_.stride}};
+  std::vector<int> members(static_cast<std::size_t>(size()));
+  for (int r = 0; r < size(); ++r) members[static_cast<std::size_t>(r)] = group_.to_world(r);
   detail::check_mpi(MPI_Comm_group(below, &all), "MPI_Comm_group");
-  detail::check_mpi(MPI_Group_range_incl(all, 1, triple, &ours), "MPI_Group_range_incl");
+  detail::check_mpi(MPI_Group_incl(all, size(), members.data(), &ours), "MPI_Group_incl");
   const int code = MPI_Comm_create_group(below, ours, tag, &made);
   detail::check_mpi(MPI_Group_free(&ours), "MPI_Group_free");
   detail::check_mpi(MPI_Group_free(&all), "MPI_Group_free");
@@ -83,22 +125,38 @@ MPI_Comm Comm::to_mpi(int tag) const {
 }
 
 int Comm::tag_upper_bound() const {
-  if (context_ == nullptr) {
+  if (!context_) {
     throw Error(MPI_ERR_COMM, "wisp::Comm::tag_upper_bound: the communicator is empty");
   }
-  return context_->world->tags().upper_bound();
+  return context_->world->tags().upper_bound(context_->kind);
 }
 
-Channel Comm::channel(const char* operation, OwnTag own_tag) const {
+Channel Comm::channel(const char* operation, std::optional<int> own_tag) const {
   detail::check_usable(*this, operation);
-  detail::World& world = *context_->world;
-  using Lane = detail::TagLayout::Lane;
+  const detail::TagLayout& tags = context_->world->tags();
+  const auto kind = context_->kind;
   if (!own_tag) {
-    const int tag = world.tags().encode_sequence((*context_->sequence)++);
-    return {world, range_, rank_, tag, operation};
+    const int tag = tags.encode_count(kind, context_->counters->collectives++);
+    return {context_, group_, rank_, tag, operation};
   }
-  detail::check_within(MPI_ERR_TAG, operation, "own_tag", *own_tag, 0, world.tags().upper_bound());
-  return {world, range_, rank_, world.tags().encode(Lane::own_tag, *own_tag), operation};
+  detail::check_within(MPI_ERR_TAG, operation, "own_tag", *own_tag, 0, tags.upper_bound(kind));
+  return {context_, group_, rank_, tags.encode(kind, detail::TagLayout::Lane::own_tag, *own_tag), operation};
+}
+
+Channel detail::CommAccess::persistent_channel(const Comm& comm, const char* operation,
+                                               std::optional<int> own_tag) {
+  if (own_tag) return comm.channel(operation, own_tag);
+  const detail::ContextPtr& context = comm.context_;
+  const int tag =
+      context->world->tags().encode_persistent_count(context->kind, context->counters->persistent++);
+  return {context, comm.group_, comm.rank_, tag, operation};
+}
+
+Channel detail::CommAccess::creation_channel(const Comm& parent, Group members, int rank,
+                                             const char* operation, int tag) {
+  const ContextPtr& context = parent.context_;
+  return {context, members, rank,
+          context->world->tags().encode(context->kind, TagLayout::Lane::creation, tag), operation};
 }
 
 void Comm::run(Task<> task) const {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "comm/world.hpp"
 #include "wisp/comm.hpp"
@@ -10,21 +11,24 @@ namespace wisp::detail {
 
 /// What the library itself sees of a Comm.
 struct CommAccess {
-  static Comm make(std::shared_ptr<Context> context, Range range) {
+  static Comm make(ContextPtr context, Group group) {
     Comm comm;
-    comm.range_ = range;
-    comm.rank_ = range.from_parent(context->world->rank());
+    comm.group_ = group;
+    comm.rank_ = group.from_world(context->world->rank());
     comm.context_ = std::move(context);
     return comm;
   }
   /// The communicator of all ranks of a World: wherever it is made, the same one.
-  static Comm make_root(std::shared_ptr<World> world) {
-    auto context = std::make_shared<Context>(std::move(world));
-    context->sequence = &context->world->root_sequence();
-    const Range all{0, 1, context->world->size()};
-    return make(std::move(context), all);
-  }
-  static const std::shared_ptr<Context>& context(const Comm& comm) { return comm.context_; }
+  static Comm make_root(std::shared_ptr<World> world, TagLayout::Kind kind);
+  /// A communicator of members in a context of its own, numbered for each pair of them.
+  static Comm make_numbered(const std::shared_ptr<World>& world, Group members,
+                            std::shared_ptr<const RankList> list);
+  /// The channel of a persistent collective, whose tag nobody else has.
+  static Channel persistent_channel(const Comm& comm, const char* operation, std::optional<int> own_tag);
+  /// A channel for making a communicator of some of the ranks, whose tag is the caller's.
+  static Channel creation_channel(const Comm& parent, Group members, int rank, const char* operation,
+                                  int tag);
+  static const ContextPtr& context(const Comm& comm) { return comm.context_; }
   static World& world(const Comm& comm) { return *comm.context_->world; }
 };
 

@@ -20,13 +20,13 @@ std::optional<Arrived> Mailbox::take_aside(const Pattern& pattern) {
 
 bool Mailbox::someone_waits_for_messages_of(const Pattern& pattern) const {
   return std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
-    // Ranges are not intersected: to wait here needlessly is harmless, to overtake is not.
+    // Neither members nor codes are compared: to wait here needlessly is harmless, to overtake is not.
     const Pattern& other = waiting.pattern;
     const bool sources_meet = pattern.source < 0 || other.source < 0 || pattern.source == other.source;
-    const bool tags_meet = pattern.tag >= 0 && other.tag >= 0 ? pattern.tag == other.tag
-                           : pattern.tag >= 0                 ? tags_.is_users(pattern.tag)
-                           : other.tag >= 0                   ? tags_.is_users(other.tag)
-                                                              : true;
+    const bool tags_meet = pattern.is_any_number || other.is_any_number
+                               ? tags_.kind_of(pattern.tag) == tags_.kind_of(other.tag) &&
+                                     tags_.lane(pattern.tag) == tags_.lane(other.tag)
+                               : pattern.tag == other.tag;
     return sources_meet && tags_meet;
   });
 }
@@ -35,7 +35,7 @@ void Mailbox::receive(Message& message, const Buffer& buffer, const Pattern& pat
   if (const std::optional<Arrived> arrived = take_aside(pattern)) {
     transport_.receive_arrived(message, buffer, *arrived);
   } else if (pattern.is_exact() && !someone_waits_for_messages_of(pattern)) {
-    transport_.receive(message, buffer, pattern.source, pattern.tag);
+    transport_.receive(message, buffer, pattern.source, pattern.wire_tag);
   } else {
     wait({&message, buffer, pattern, false});
   }
@@ -58,7 +58,7 @@ std::optional<Envelope> Mailbox::probe_now(const Pattern& pattern) {
     return std::nullopt;
   };
   if (const std::optional<Envelope> found = first_aside()) return found;
-  while (const std::optional<Arrived> arrived = transport_.take_arrived(pattern.source, pattern.tag)) {
+  while (const std::optional<Arrived> arrived = transport_.take_arrived(pattern.source, pattern.wire_tag)) {
     hand_out(*arrived);
     if (const std::optional<Envelope> found = first_aside()) return found;
   }
@@ -76,7 +76,7 @@ bool Mailbox::look() {
   for (std::size_t i = 0; i < waiting_.size();) {
     const Waiting waiting = waiting_[i];
     const std::optional<Arrived> arrived =
-        transport_.take_arrived(waiting.pattern.source, waiting.pattern.tag);
+        transport_.take_arrived(waiting.pattern.source, waiting.pattern.wire_tag);
     if (!arrived) {
       ++i;
     } else if (hand_out(*arrived)) {

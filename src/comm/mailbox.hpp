@@ -4,9 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "comm/context.hpp"
 #include "comm/tag_layout.hpp"
 #include "transport/transport.hpp"
-#include "wisp/range.hpp"
+#include "wisp/group.hpp"
 
 namespace wisp::detail {
 
@@ -18,15 +19,23 @@ namespace wisp::detail {
 class Mailbox final : public Watcher {
  public:
   struct Pattern {
-    Range members;    ///< who may be the sender
-    int source = -1;  ///< one rank of the World, or -1: any of the members
-    int tag = -1;     ///< on the wire, or -1: any tag of the user's
+    Context* context = nullptr;
+    Group members;      ///< who may be the sender, if it is not one rank
+    int source = -1;    ///< one rank of the World, or -1: any of the members
+    int tag = 0;        ///< without a code; if any of the lane will do, one of them
+    int wire_tag = -1;  ///< on the wire, or -1: it depends on the sender or the message
+    bool is_any_number = false;
 
     bool matches(const Envelope& envelope, const TagLayout& tags) const {
-      return (source >= 0 ? envelope.source == source : members.contains_parent(envelope.source)) &&
-             (tag >= 0 ? envelope.tag == tag : tags.is_users(envelope.tag));
+      const bool is_from = source >= 0 ? envelope.source == source : members.from_world(envelope.source) >= 0;
+      if (!is_from) return false;
+      if (wire_tag >= 0) return envelope.tag == wire_tag;
+      const int wanted =
+          is_any_number ? tags.encode(context->kind, tags.lane(tag), tags.number(envelope.tag)) : tag;
+      return tags.kind_of(envelope.tag) == context->kind &&
+             envelope.tag == context->tag_from(wanted, envelope.source);
     }
-    bool is_exact() const { return source >= 0 && tag >= 0; }
+    bool is_exact() const { return source >= 0 && wire_tag >= 0; }
   };
 
   Mailbox(Transport& transport, TagLayout tags) : transport_(transport), tags_(tags) {}

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "comm/context.hpp"
 #include "comm/mailbox.hpp"
 #include "transport/transport.hpp"
 #include "wisp/posted.hpp"
@@ -7,6 +8,15 @@
 namespace wisp::detail {
 
 class World;
+
+/// Messages from one rank of the World; `tag` is without a code.
+inline Mailbox::Pattern pattern_from(Context& context, int source, int tag) {
+  return {&context, {}, source, tag, context.tag_from(tag, source), false};
+}
+/// Messages from any member.
+inline Mailbox::Pattern pattern_from_any(Context& context, const Group& members, int tag) {
+  return {&context, members, -1, tag, context.tag_from_any(tag).value_or(-1), false};
+}
 
 /// One message of `operation`, in the World's ranks and with the tag on the wire.
 Posted post_send(World& world, const ConstBuffer& buffer, int destination, int tag, SendMode mode,

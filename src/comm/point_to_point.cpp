@@ -32,39 +32,60 @@ Posted post_nothing(const char* call) {
   return posted;
 }
 
-Posted post_checked_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
-                         const char* call) {
+void check_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag, const char* call) {
   detail::check_usable(comm, call);
   check_buffer(call, buffer);
-  detail::World& world = CommAccess::world(comm);
-  detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, world.tags().upper_bound());
+  detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, comm.tag_upper_bound());
+  if (destination != MPI_PROC_NULL) {
+    detail::check_within(MPI_ERR_RANK, call, "destination", destination, 0, comm.size() - 1);
+  }
+}
+
+Posted post_checked_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+                         const char* call) {
+  check_send(comm, buffer, destination, tag, call);
   if (destination == MPI_PROC_NULL) return post_nothing(call);
-  detail::check_within(MPI_ERR_RANK, call, "destination", destination, 0, comm.size() - 1);
-  const int wire_tag = world.tags().encode(TagLayout::Lane::point_to_point, tag);
-  return detail::post_send(world, buffer, comm.world_range().to_parent(destination), wire_tag, mode, call);
+  detail::World& world = CommAccess::world(comm);
+  detail::Context& context = *CommAccess::context(comm).get();
+  const int peer = comm.group().to_world(destination);
+  const int bare_tag = world.tags().encode(context.kind, TagLayout::Lane::point_to_point, tag);
+  return detail::post_send(world, buffer, peer, context.tag_to(bare_tag, peer), mode, call);
 }
 
 detail::Mailbox::Pattern checked_pattern(const Comm& comm, int source, int tag, const char* call) {
   detail::check_usable(comm, call);
   const TagLayout& tags = CommAccess::world(comm).tags();
-  detail::Mailbox::Pattern pattern{comm.world_range(), -1, -1};
+  detail::Context& context = *CommAccess::context(comm).get();
   if (source != any_source) {
     detail::check_within(MPI_ERR_RANK, call, "source", source, 0, comm.size() - 1);
-    pattern.source = comm.world_range().to_parent(source);
   }
   if (tag != any_tag) {
-    detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, tags.upper_bound());
-    pattern.tag = tags.encode(TagLayout::Lane::point_to_point, tag);
+    detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, tags.upper_bound(context.kind));
+  }
+  const bool is_any_tag = tag == any_tag;
+  const int bare_tag = tags.encode(context.kind, TagLayout::Lane::point_to_point, is_any_tag ? 0 : tag);
+  detail::Mailbox::Pattern pattern =
+      source == any_source ? detail::pattern_from_any(context, comm.group(), bare_tag)
+                           : detail::pattern_from(context, comm.group().to_world(source), bare_tag);
+  if (is_any_tag) {
+    pattern.is_any_number = true;
+    pattern.wire_tag = -1;
   }
   return pattern;
 }
 
+void check_receive(const Comm& comm, const Buffer& buffer, int source, int tag, const char* call) {
+  detail::check_usable(comm, call);
+  if (source != MPI_PROC_NULL) checked_pattern(comm, source, tag, call);
+  check_buffer(call, buffer);
+}
+
 Posted post_checked_receive(const Comm& comm, const Buffer& buffer, int source, int tag, const char* call) {
   detail::check_usable(comm, call);
-  if (source == MPI_PROC_NULL) return post_nothing(call);
-  const detail::Mailbox::Pattern pattern = checked_pattern(comm, source, tag, call);
   check_buffer(call, buffer);
-  return detail::post_receive(CommAccess::world(comm), buffer, pattern, call, true);
+  if (source == MPI_PROC_NULL) return post_nothing(call);
+  return detail::post_receive(CommAccess::world(comm), buffer, checked_pattern(comm, source, tag, call), call,
+                              true);
 }
 
 Posted post_checked_probe(const Comm& comm, int source, int tag, const char* call) {
@@ -81,39 +102,45 @@ Posted post_checked_probe(const Comm& comm, int source, int tag, const char* cal
   return posted;
 }
 
-Status status_of(const detail::Envelope& envelope, const Range& members, const TagLayout& tags) {
+Status status_of(const detail::Envelope& envelope, const Group& members, const TagLayout& tags) {
   if (envelope.source == MPI_PROC_NULL) return {MPI_PROC_NULL, any_tag, 0};
-  return {members.from_parent(envelope.source), tags.number(envelope.tag), envelope.bytes};
+  return {members.from_world(envelope.source), tags.number(envelope.tag), envelope.bytes};
+}
+
+Status status_of(const detail::Envelope& envelope, const Comm& comm) {
+  return status_of(envelope, comm.group(), CommAccess::world(comm).tags());
 }
 
 Task<> finish_send(Posted posted) {
   co_await posted;
 }
 
-Task<Status> finish_receive(Posted posted, Range members, TagLayout tags) {
-  co_return status_of(co_await posted, members, tags);
+Task<Status> finish_receive(Posted posted, Comm comm) {
+  co_return status_of(co_await posted, comm);
 }
 
-Task<Status> finish_receive(const Comm& comm, Posted posted) {
-  return finish_receive(std::move(posted), comm.world_range(), CommAccess::world(comm).tags());
-}
-
-Task<Status> finish_both(Posted sent, Posted received, Range members, TagLayout tags) {
-  const Status status = status_of(co_await received, members, tags);
+Task<Status> finish_both(Posted sent, Posted received, Comm comm) {
+  const Status status = status_of(co_await received, comm);
   co_await sent;
   co_return status;
 }
 
 Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
                            const Buffer& receive, int source, int receive_tag, const char* call) {
-  detail::check_usable(comm, call);
   // Both sides are checked before either message exists: a wrong argument sends nothing.
-  if (source != MPI_PROC_NULL) checked_pattern(comm, source, receive_tag, call);
-  check_buffer(call, receive);
+  check_receive(comm, receive, source, receive_tag, call);
   Posted sent = post_checked_send(comm, send, destination, send_tag, SendMode::standard, call);
   Posted received = post_checked_receive(comm, receive, source, receive_tag, call);
-  return finish_both(std::move(sent), std::move(received), comm.world_range(),
-                     CommAccess::world(comm).tags());
+  return finish_both(std::move(sent), std::move(received), comm);
+}
+
+Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+                        const char* call) {
+  check_send(comm, buffer, destination, tag, call);
+  return {[comm, buffer, destination, tag, mode, call]() -> Task<> {
+            return finish_send(post_checked_send(comm, buffer, destination, tag, mode, call));
+          },
+          CommAccess::context(comm)};
 }
 
 /// Blocks until the message is done; no coroutine is needed for one message.
@@ -125,7 +152,7 @@ Status wait_for(const Comm& comm, const Posted& posted) {
     }
     engine.run_until([&] { return posted.done(); });
   }
-  return status_of(posted.await_resume(), comm.world_range(), CommAccess::world(comm).tags());
+  return status_of(posted.await_resume(), comm);
 }
 
 }  // namespace
@@ -170,7 +197,7 @@ std::optional<Status> Comm::iprobe(int source, int tag) const {
   if (world.engine().can_wait()) world.engine().poll();
   const std::optional<detail::Envelope> found = world.mailbox().probe_now(pattern);
   if (!found) return std::nullopt;
-  return status_of(*found, range_, world.tags());
+  return status_of(*found, *this);
 }
 
 Request Comm::isend(const ConstBuffer& buffer, int destination, int tag) const {
@@ -186,7 +213,7 @@ Request Comm::issend(const ConstBuffer& buffer, int destination, int tag) const 
 }
 
 Request Comm::ireceive(const Buffer& buffer, int source, int tag) const {
-  return {finish_receive(*this, post_checked_receive(*this, buffer, source, tag, "wisp::Comm::ireceive")),
+  return {finish_receive(post_checked_receive(*this, buffer, source, tag, "wisp::Comm::ireceive"), *this),
           context_};
 }
 
@@ -194,6 +221,23 @@ Request Comm::isendrecv(const ConstBuffer& send, int destination, int send_tag, 
                         int source, int receive_tag) const {
   return {sendrecv_task(*this, send, destination, send_tag, receive, source, receive_tag,
                         "wisp::Comm::isendrecv"),
+          context_};
+}
+
+Request Comm::send_init(const ConstBuffer& buffer, int destination, int tag) const {
+  return persistent_send(*this, buffer, destination, tag, SendMode::standard, "wisp::Comm::send_init");
+}
+
+Request Comm::ssend_init(const ConstBuffer& buffer, int destination, int tag) const {
+  return persistent_send(*this, buffer, destination, tag, SendMode::synchronous, "wisp::Comm::ssend_init");
+}
+
+Request Comm::receive_init(const Buffer& buffer, int source, int tag) const {
+  constexpr const char* call = "wisp::Comm::receive_init";
+  check_receive(*this, buffer, source, tag, call);
+  return {[comm = *this, buffer, source, tag]() -> Task<Status> {
+            return finish_receive(post_checked_receive(comm, buffer, source, tag, call), comm);
+          },
           context_};
 }
 
@@ -206,7 +250,7 @@ Task<> ssend(const Comm& comm, const ConstBuffer& buffer, int destination, int t
 }
 
 Task<Status> receive(const Comm& comm, const Buffer& buffer, int source, int tag) {
-  return finish_receive(comm, post_checked_receive(comm, buffer, source, tag, "wisp::receive"));
+  return finish_receive(post_checked_receive(comm, buffer, source, tag, "wisp::receive"), comm);
 }
 
 Task<Status> sendrecv(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
@@ -215,7 +259,7 @@ Task<Status> sendrecv(const Comm& comm, const ConstBuffer& send, int destination
 }
 
 Task<Status> probe(const Comm& comm, int source, int tag) {
-  return finish_receive(comm, post_checked_probe(comm, source, tag, "wisp::probe"));
+  return finish_receive(post_checked_probe(comm, source, tag, "wisp::probe"), comm);
 }
 
 }  // namespace wisp

@@ -1,17 +1,14 @@
 #include "wisp/request.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "comm/world.hpp"
+#include "wisp/error.hpp"
 
 namespace wisp {
 namespace {
-
-Task<Status> without_status(Task<> operation) {
-  co_await std::move(operation);
-  co_return Status{};
-}
 
 /// A coroutine that nobody waits for: it frees itself at its end.
 struct Detached {
@@ -30,36 +27,79 @@ Detached run_on(Request request) {
 
 }  // namespace
 
-Request::Request(Task<Status> operation, std::shared_ptr<detail::Context> context)
-    : context_(std::move(context)), operation_(std::move(operation)) {
-  operation_.handle().resume();
+Request::Request(Task<Status> operation, detail::ContextPtr context)
+    : context_(std::move(context)), with_status_(std::move(operation)) {
+  with_status_.handle().resume();
 }
 
-Request::Request(Task<> operation, std::shared_ptr<detail::Context> context)
-    : Request(without_status(std::move(operation)), std::move(context)) {}
+Request::Request(Task<> operation, detail::ContextPtr context)
+    : context_(std::move(context)), plain_(std::move(operation)) {
+  plain_.handle().resume();
+}
+
+Request::Request(std::function<Task<>()> make, detail::ContextPtr context)
+    : context_(std::move(context)), persistent_(new Persistent{std::move(make), nullptr}) {}
+
+Request::Request(std::function<Task<Status>()> make, detail::ContextPtr context)
+    : context_(std::move(context)), persistent_(new Persistent{nullptr, std::move(make)}) {}
 
 Request& Request::operator=(Request&& other) noexcept {
-  Request dropped(std::move(*this));
+  if (this == &other) return *this;
+  finish();
   context_ = std::move(other.context_);
-  operation_ = std::move(other.operation_);
+  plain_ = std::exchange(other.plain_, {});
+  with_status_ = std::exchange(other.with_status_, {});
+  persistent_ = std::move(other.persistent_);
   return *this;
 }
 
 Request::~Request() {
+  finish();
+}
+
+/// Waits for an active operation, or lets it run on where nothing can wait.
+void Request::finish() noexcept {
   if (done() || context_->world->closed()) return;
-  if (!context_->world->engine().can_wait()) {
+  if (context_->world->engine().can_wait()) {
+    context_->world->engine().run_until([this] { return done(); });
+  } else {
     free();
-    return;
   }
-  context_->world->engine().run_until([this] { return done(); });
+}
+
+void Request::start() {
+  constexpr const char* call = "wisp::Request::start";
+  if (!is_persistent()) throw Error(MPI_ERR_REQUEST, std::string(call) + ": the request is not persistent");
+  if (active()) throw Error(MPI_ERR_REQUEST, std::string(call) + ": the request is active already");
+  if (context_->world->closed()) {
+    throw Error(MPI_ERR_COMM, std::string(call) + ": the MPI communicator below has been freed");
+  }
+  if (persistent_->make_plain) {
+    plain_ = persistent_->make_plain();
+    plain_.handle().resume();
+  } else {
+    with_status_ = persistent_->make_with_status();
+    with_status_.handle().resume();
+  }
+}
+
+void Request::set_continuation(std::coroutine_handle<> awaiting) const noexcept {
+  if (plain_.handle() != nullptr) {
+    plain_.handle().promise().continuation = awaiting;
+  } else {
+    with_status_.handle().promise().continuation = awaiting;
+  }
 }
 
 Status Request::take() {
   if (!active()) return {};
   // Inactive from here on, also when the operation's exception passes on.
-  const Task<Status> ended = std::exchange(operation_, {});
-  const std::shared_ptr<detail::Context> context = std::exchange(context_, nullptr);
-  return ended.handle().promise().take();
+  const Task<> plain = std::exchange(plain_, {});
+  const Task<Status> with_status = std::exchange(with_status_, {});
+  const detail::ContextPtr context = is_persistent() ? detail::ContextPtr() : std::exchange(context_, {});
+  if (with_status.handle() != nullptr) return with_status.handle().promise().take();
+  plain.handle().promise().take();
+  return {};
 }
 
 std::optional<Status> Request::test() {
@@ -83,6 +123,10 @@ detail::Engine* engine_of(std::span<Request> requests) {
     if (request.active()) return &request.context_->world->engine();
   }
   return nullptr;
+}
+
+void start_all(std::span<Request> requests) {
+  for (Request& request : requests) request.start();
 }
 
 bool test_all(std::span<Request> requests) {

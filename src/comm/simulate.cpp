@@ -14,8 +14,16 @@ namespace {
 
 const detail::SimulatedTransport* simulated_transport(const Comm& comm) {
   const auto& context = detail::CommAccess::context(comm);
-  return context == nullptr ? nullptr
-                            : dynamic_cast<detail::SimulatedTransport*>(&context->world->transport());
+  return !context ? nullptr : dynamic_cast<detail::SimulatedTransport*>(&context->world->transport());
+}
+
+detail::Machine machine_of(const SimulationOptions& options) {
+  detail::Machine machine;
+  machine.latency = options.latency + 2 * options.overhead;
+  machine.overhead = options.overhead;
+  machine.seconds_per_byte = 1 / options.bandwidth;
+  machine.shares_cores = options.shares_cores;
+  return machine;
 }
 
 }  // namespace
@@ -26,9 +34,10 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
   std::vector<Task<>> programs;
   programs.reserve(static_cast<std::size_t>(options.ranks));
   for (int rank = 0; rank < options.ranks; ++rank) {
-    const detail::World::Facts facts{rank, options.ranks, options.tag_upper_bound, options.shares_cores};
+    const detail::World::Facts facts{rank, options.ranks, options.tag_upper_bound, machine_of(options)};
     auto world = std::make_shared<detail::World>(cluster.make_transport(rank), facts);
-    programs.push_back(program(detail::CommAccess::make_root(std::move(world))));
+    programs.push_back(
+        program(detail::CommAccess::make_root(std::move(world), detail::TagLayout::Kind::isolated)));
     cluster.start(rank, programs.back().handle());
   }
   cluster.run();

@@ -1,7 +1,9 @@
 #include "comm/world.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <string>
 #include <utility>
 
 #include "transport/mpi_attribute.hpp"
@@ -31,7 +33,7 @@ World::Facts facts_of(MPI_Comm comm) {
 /// themselves.
 std::size_t largest_copied([[maybe_unused]] const World::Facts& facts) {
 #ifdef OPEN_MPI
-  return facts.shares_cores ? 4096 : 2048;
+  return facts.machine.shares_cores ? 4096 : 2048;
 #else
   return 0;
 #endif
@@ -80,7 +82,48 @@ World::World(std::unique_ptr<Transport> transport, const Facts& facts)
     : transport_(std::move(transport)),
       tags_(facts.tag_upper_bound),
       mailbox_(*transport_, tags_),
-      facts_(facts) {}
+      facts_(facts),
+      pair_numbers_(facts.size) {}
+
+void World::claim(Context& context, int peer, int code) {
+  const auto key = static_cast<std::uint64_t>(peer) * static_cast<std::uint64_t>(tags_.code_count()) +
+                   static_cast<std::uint64_t>(code);
+  const Context*& holder = claims_[key];
+  if (holder != nullptr && holder != &context) {
+    throw Error(
+        MPI_ERR_COMM,
+        fmt::format("wisp::Comm: {} communicators were made that rank {} of the World shares; the tags "
+                    "of this one are still in use by another. Free communicators that are done",
+                    pair_numbers_.with(peer) + 1, peer));
+  }
+  holder = &context;
+  context.claims_codes = true;
+}
+
+void World::drop_claims(const Context& context) noexcept {
+  std::erase_if(claims_, [&](const auto& claim) { return claim.second == &context; });
+}
+
+int World::take_named_code() {
+  const int first = tags_.first_named_code();
+  const int count = tags_.code_count() - first;
+  named_codes_.resize(static_cast<std::size_t>(count));
+  for (int tried = 0; tried < count; ++tried) {
+    // In turn: the longer a code has rested, the better.
+    const int place = std::exchange(next_named_code_, (next_named_code_ + 1) % count);
+    if (named_codes_[static_cast<std::size_t>(place)]) continue;
+    named_codes_[static_cast<std::size_t>(place)] = true;
+    return first + place;
+  }
+  throw Error(MPI_ERR_COMM, fmt::format("wisp::Comm::icreate_group: {} communicators of arbitrary ranks are "
+                                        "alive here, the most that this MPI's tags can tell apart; `subset` "
+                                        "has no such limit",
+                                        count));
+}
+
+void World::drop_named_code(int code) noexcept {
+  named_codes_[static_cast<std::size_t>(code - tags_.first_named_code())] = false;
+}
 
 std::shared_ptr<World> World::duplicate(MPI_Comm comm) {
   check_comm(comm, "wisp::Comm::duplicate");
@@ -89,7 +132,7 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm) {
     check_mpi(MPI_Comm_dup(comm, &ours), "MPI_Comm_dup");
     check_mpi(MPI_Comm_set_errhandler(ours, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     World::Facts facts = facts_of(ours);
-    facts.shares_cores = any_core_is_shared(ours);
+    facts.machine.shares_cores = any_core_is_shared(ours);
     return over_own(ours, facts);
   });
 }

@@ -2,11 +2,16 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
+#include <vector>
 
+#include "comm/context.hpp"
 #include "comm/mailbox.hpp"
 #include "comm/tag_layout.hpp"
+#include "pattern/cost_model.hpp"
 #include "transport/transport.hpp"
 
 namespace wisp::detail {
@@ -18,7 +23,8 @@ class World {
     int rank = 0;
     int size = 0;
     int tag_upper_bound = 32767;
-    bool shares_cores = false;  ///< some core runs more than one rank; the same on all ranks
+    /// How messages cost, the same on all ranks.
+    Machine machine;
   };
 
   World(std::unique_ptr<Transport> transport, const Facts& facts);
@@ -33,13 +39,41 @@ class World {
   const Facts& facts() const { return facts_; }
   int rank() const { return facts_.rank; }
   int size() const { return facts_.size; }
-  bool shares_cores() const { return facts_.shares_cores; }
+  const Machine& machine() const { return facts_.machine; }
   const TagLayout& tags() const { return tags_; }
   Transport& transport() { return *transport_; }
   Engine& engine() { return transport_->engine(); }
   Mailbox& mailbox() { return mailbox_; }
-  /// How many collectives the communicator of all ranks has started.
-  std::uint32_t& root_sequence() { return root_sequence_; }
+
+  /// The counters of the communicator of all ranks: wherever it is made, it is the same one.
+  Counters& root_counters(TagLayout::Kind kind) { return root_counters_[static_cast<std::size_t>(kind)]; }
+  /// How many isolated communicators this process shares with each other one. Besides that of all ranks.
+  PairNumbers& pair_numbers() { return pair_numbers_; }
+
+  /// A reused code belongs to the one living context that talks with it first; throws if that is another.
+  void claim(Context& context, int peer, int code);
+  void drop_claims(const Context& context) noexcept;
+  /// A code for a context that this process receives messages of, used by no other living one.
+  int take_named_code();
+  void drop_named_code(int code) noexcept;
+
+  /// An algorithm that was chosen for an operation, or -1: not yet.
+  struct Choice {
+    std::uint32_t operation = ~0U;
+    int ranks = 0;
+    std::size_t bytes = 0;
+    bool commutes = false;
+    int algorithm = -1;
+  };
+  Choice& kept_choice(std::uint32_t operation, int ranks, std::size_t bytes, bool commutes) {
+    const std::size_t place = (operation * 5 + bytes / 8 + static_cast<std::size_t>(ranks)) % choices_.size();
+    Choice& kept = choices_[place];
+    if (kept.operation != operation || kept.ranks != ranks || kept.bytes != bytes ||
+        kept.commutes != commutes) {
+      kept = {operation, ranks, bytes, commutes, -1};
+    }
+    return kept;
+  }
 
   /// MPI_COMM_NULL on a simulated cluster.
   MPI_Comm mpi_comm() const;
@@ -52,20 +86,13 @@ class World {
   TagLayout tags_;
   Mailbox mailbox_;
   Facts facts_;
-  std::uint32_t root_sequence_ = 0;
+  Counters root_counters_[2];
+  PairNumbers pair_numbers_;
+  std::unordered_map<std::uint64_t, const Context*> claims_;  ///< by peer and code
+  std::vector<bool> named_codes_;                             ///< in use
+  int next_named_code_ = 0;
+  std::array<Choice, 16> choices_;
   bool closed_ = false;
-};
-
-/// A communicator's own part: which World, and how many collectives it has started (it numbers them, so that
-/// those in flight at one time do not meet).
-struct Context {
-  explicit Context(std::shared_ptr<World> of) : world(std::move(of)) {}
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
-
-  std::shared_ptr<World> world;
-  std::uint32_t own_sequence = 0;
-  std::uint32_t* sequence = &own_sequence;
 };
 
 }  // namespace wisp::detail

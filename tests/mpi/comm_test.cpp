@@ -138,7 +138,7 @@ TEST(CommTest, WrongArgumentsAreErrorsThatNameCallArgumentValueAndBound) {
             "wisp::Comm::send: tag = -1 is outside 0.." + std::to_string(comm.tag_upper_bound()));
   EXPECT_EQ(error_of([&] { comm.receive(buffer_of(value), p + 3); }),
             "wisp::Comm::receive: source = " + std::to_string(p + 3) + " is outside " + ranks);
-  EXPECT_EQ(error_of([&] { comm.ibarrier(-2).wait(); }),
+  EXPECT_EQ(error_of([&] { comm.ibarrier({.own_tag = -2}).wait(); }),
             "wisp::barrier: own_tag = -2 is outside 0.." + std::to_string(comm.tag_upper_bound()));
   EXPECT_EQ(error_of([&] { comm.allreduce(two, buffer_of(value), MPI_SUM); }),
             "wisp::allreduce: send has 2 elements, but receive has 1");

@@ -7,38 +7,86 @@
 namespace wisp::detail {
 namespace {
 
-TEST(TagLayoutTest, TagsStayWithinTheLeastBoundOfAnyMpi) {
-  const TagLayout tags(32767);
-  EXPECT_EQ(tags.upper_bound(), 4095);
-  EXPECT_LE(tags.from_any(tags.encode(TagLayout::Lane::own_tag, tags.upper_bound()), 1), 32767);
-}
+using Kind = TagLayout::Kind;
+using Lane = TagLayout::Lane;
 
-TEST(TagLayoutTest, NoTwoLanesShareATag) {
-  const TagLayout tags(32767);
-  std::set<int> seen;
-  for (const int number : {0, 1, 77, tags.upper_bound()}) {
-    const int sequence = tags.encode_sequence(static_cast<std::uint32_t>(number));
-    const int own = tags.encode(TagLayout::Lane::own_tag, number);
-    for (const int tag :
-         {tags.encode(TagLayout::Lane::point_to_point, number), sequence, own, tags.from_any(sequence, 0),
-          tags.from_any(sequence, 1), tags.from_any(own, 0), tags.from_any(own, 1)}) {
-      EXPECT_TRUE(seen.insert(tag).second) << tag;
-      EXPECT_GE(tag, 0);
-      EXPECT_EQ(tags.number(tag), number);
+constexpr int least_bound_of_any_mpi = 32767;
+constexpr int bounds[] = {least_bound_of_any_mpi, (1 << 20) - 1, (1 << 23) - 1, (1 << 28) - 1, 2147483647};
+
+TEST(TagLayoutTest, TagsStayWithinTheBoundOfMpi) {
+  for (const int bound : bounds) {
+    const TagLayout tags(bound);
+    for (const Kind kind : {Kind::raw, Kind::isolated}) {
+      int largest = tags.in_lane(tags.encode(kind, Lane::own_tag, tags.upper_bound(kind)), 1);
+      if (kind == Kind::isolated) largest = tags.with_code(largest, tags.code_count() - 1);
+      EXPECT_LE(largest, bound);
+      EXPECT_GT(largest, 0);
     }
   }
 }
 
-TEST(TagLayoutTest, OnlyTheUsersMessagesMatchAnyTag) {
-  const TagLayout tags((1 << 23) - 1);
-  EXPECT_TRUE(tags.is_users(tags.encode(TagLayout::Lane::point_to_point, tags.upper_bound())));
-  EXPECT_FALSE(tags.is_users(tags.encode_sequence(0)));
-  EXPECT_FALSE(tags.is_users(tags.encode(TagLayout::Lane::own_tag, 0)));
+TEST(TagLayoutTest, IsolatedTagsReachWhatMpiGuaranteesWhereThereIsRoom) {
+  EXPECT_EQ(TagLayout(2147483647).upper_bound(Kind::isolated), 32767);
+  EXPECT_EQ(TagLayout((1 << 28) - 1).upper_bound(Kind::isolated), 32767);
+  EXPECT_EQ(TagLayout(2147483647).code_count(), 4096);
+  EXPECT_EQ(TagLayout((1 << 28) - 1).code_count(), 512);
+  EXPECT_EQ(TagLayout(least_bound_of_any_mpi).code_count(), 32);
 }
 
-TEST(TagLayoutTest, SequenceNumbersWrapAround) {
-  const TagLayout tags(32767);
-  EXPECT_EQ(tags.encode_sequence(4096 + 5), tags.encode_sequence(5));
+TEST(TagLayoutTest, NoTwoLanesKindsOrCodesShareATag) {
+  for (const int bound : bounds) {
+    const TagLayout tags(bound);
+    std::set<int> seen;
+    for (const Kind kind : {Kind::raw, Kind::isolated}) {
+      for (const int number : {0, 1, 7, tags.upper_bound(kind) / 2}) {
+        const int counted = tags.encode(kind, Lane::numbered, number);
+        const int own = tags.encode(kind, Lane::own_tag, number);
+        for (const int bare :
+             {tags.encode(kind, Lane::point_to_point, number), tags.encode(kind, Lane::creation, number),
+              counted, own, tags.in_lane(counted, 0), tags.in_lane(counted, 1), tags.in_lane(own, 0),
+              tags.in_lane(own, 1)}) {
+          for (const int code : {0, 1, tags.code_count() - 1}) {
+            if (kind == Kind::raw && code > 0) continue;
+            const int tag = tags.with_code(bare, code);
+            EXPECT_TRUE(seen.insert(tag).second) << tag;
+            EXPECT_EQ(tags.number(tag), number);
+            EXPECT_EQ(tags.kind_of(tag), kind);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(TagLayoutTest, ARawTagOfTheUserIsTheTagOnTheWire) {
+  const TagLayout tags(least_bound_of_any_mpi);
+  EXPECT_EQ(tags.encode(Kind::raw, Lane::point_to_point, 1234), 1234);
+}
+
+TEST(TagLayoutTest, CountedCollectivesWrapAroundAndDoNotMeetPersistentOnes) {
+  const TagLayout tags(least_bound_of_any_mpi);
+  for (const Kind kind : {Kind::raw, Kind::isolated}) {
+    std::set<int> counted, persistent;
+    for (std::uint32_t i = 0; i < 5000; ++i) {
+      counted.insert(tags.encode_count(kind, i));
+      persistent.insert(tags.encode_persistent_count(kind, i));
+    }
+    for (const int tag : counted) EXPECT_EQ(persistent.count(tag), 0U);
+    EXPECT_EQ(counted.size(), static_cast<std::size_t>(tags.upper_bound(kind) + 1) / 2);
+    EXPECT_EQ(persistent.size(), counted.size());
+  }
+}
+
+TEST(TagLayoutTest, LowCodesAreGivenOnceAndTheNextQuarterInTurn) {
+  const TagLayout tags(least_bound_of_any_mpi);  // 32 codes
+  for (int number = 0; number < 16; ++number) EXPECT_EQ(tags.code_of_pair_number(number), number);
+  for (int number = 16; number < 200; ++number) {
+    const int code = tags.code_of_pair_number(number);
+    EXPECT_TRUE(tags.is_reused_code(code));
+    EXPECT_EQ(code, 16 + (number - 16) % 8);
+  }
+  EXPECT_FALSE(tags.is_reused_code(tags.first_named_code()));
+  EXPECT_FALSE(tags.is_reused_code(15));
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <numeric>
 #include <set>
 #include <vector>
 
 #include "pattern/dissemination.hpp"
+#include "pattern/halving.hpp"
 #include "pattern/knomial_tree.hpp"
 #include "pattern/recursive_doubling.hpp"
+#include "pattern/segments.hpp"
+#include "pattern/two_tree.hpp"
 
 namespace wisp::detail {
 namespace {
@@ -101,6 +105,69 @@ TEST(RecursiveDoublingTest, SpeakersExchangeInPairsAndReachAll) {
     for (int rank = 0; rank < size; ++rank) {
       if (RecursiveDoubling(rank, size).is_speaker()) {
         ASSERT_EQ(at(rank).size(), static_cast<std::size_t>(size));
+      }
+    }
+  }
+}
+
+/// The ranks of a subtree, in order.
+void collect(const InOrderTree& tree, int rank, int size, int which, std::vector<int>& ranks) {
+  if (tree.left() >= 0) collect(InOrderTree(tree.left(), size, which), tree.left(), size, which, ranks);
+  ranks.push_back(rank);
+  if (tree.right() >= 0) collect(InOrderTree(tree.right(), size, which), tree.right(), size, which, ranks);
+}
+
+TEST(InOrderTreeTest, BothTreesHoldAllRanksInOrderAndEachIsALeafInOne) {
+  for (int size = 1; size <= 130; ++size) {
+    std::vector<int> times_a_leaf(static_cast<std::size_t>(size));
+    for (const int which : {0, 1}) {
+      const int root = InOrderTree::root(size, which);
+      std::vector<int> ranks, expected(static_cast<std::size_t>(size));
+      std::iota(expected.begin(), expected.end(), 0);
+      collect(InOrderTree(root, size, which), root, size, which, ranks);
+      EXPECT_EQ(ranks, expected) << size << " ranks, tree " << which;
+      for (int rank = 0; rank < size; ++rank) {
+        const InOrderTree tree(rank, size, which);
+        EXPECT_EQ(tree.is_root(), rank == root);
+        if (!tree.is_root()) {
+          const InOrderTree parent(tree.parent(), size, which);
+          EXPECT_EQ(tree.is_right_child() ? parent.right() : parent.left(), rank);
+        }
+        std::vector<int> subtree;
+        collect(tree, rank, size, which, subtree);
+        EXPECT_EQ(tree.has_lower(), subtree.front() > 0);
+        if (tree.left() < 0 && tree.right() < 0) ++times_a_leaf[static_cast<std::size_t>(rank)];
+      }
+    }
+    for (const int times : times_a_leaf) EXPECT_GE(times, 1) << size << " ranks";
+  }
+}
+
+TEST(HalvingTest, SpeakersEndWithOnePartEachAndTheirNumberReversed) {
+  for (int rounds = 0; rounds <= 6; ++rounds) {
+    for (int number = 0; number < 1 << rounds; ++number) {
+      const Halving halving(number, rounds);
+      for (int k = 0; k < rounds; ++k) {
+        const Halving partner(number ^ (1 << k), rounds);
+        EXPECT_EQ(halving.given(k).first, partner.kept(k).first);
+        EXPECT_EQ(halving.given(k).end, partner.kept(k).end);
+      }
+      const Parts last = halving.held(rounds);
+      EXPECT_EQ(last.end - last.first, 1);
+      EXPECT_EQ(last.first, reverse_bits(number, rounds));
+    }
+  }
+}
+
+TEST(EvenSegmentsTest, CoverTheVectorWithSizesThatDifferByOne) {
+  for (const std::size_t count : {0, 1, 7, 64, 1001}) {
+    for (const int parts : {1, 2, 3, 8, 100}) {
+      const EvenSegments segments(count, parts);
+      EXPECT_EQ(segments.begin(0), 0U);
+      EXPECT_EQ(segments.begin(parts), count);
+      for (int part = 0; part < parts; ++part) {
+        EXPECT_LE(segments.size(part), segments.size(0));
+        EXPECT_GE(segments.size(part) + 1, segments.size(0));
       }
     }
   }

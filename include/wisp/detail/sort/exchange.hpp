@@ -23,7 +23,7 @@ struct HalfExchange {
 
 /// Posts the transfers of a half; what stays on this rank is copied at once. Returns what room is left.
 template <class T>
-std::span<T> post_transfers(Channel channel, int lane, const HalfExchange<T>& half, Posts& sends) {
+std::span<T> post_transfers(const Channel& channel, const HalfExchange<T>& half, Posts& sends) {
   std::span<const T> piece = half.piece;
   std::span<T> room = half.room;
   for (const Transfer& transfer : half.transfers) {
@@ -33,16 +33,16 @@ std::span<T> post_transfers(Channel channel, int lane, const HalfExchange<T>& ha
       std::copy(part.begin(), part.end(), room.begin());
       room = room.subspan(part.size());
     } else {
-      sends.add(channel.post_send_in_lane(lane, {part.data(), part.size_bytes(), MPI_BYTE}, transfer.target));
+      sends.add(channel.post_send({part.data(), part.size_bytes(), MPI_BYTE}, transfer.target));
     }
   }
   return room;
 }
 
 template <class T>
-Task<> fill_from_any(Channel channel, int lane, std::span<T> room) {
+Task<> fill_from_any(Channel channel, std::span<T> room) {
   while (!room.empty()) {
-    const Posted received = channel.post_receive_from_any(lane, {room.data(), room.size_bytes(), MPI_BYTE});
+    const Posted received = channel.post_receive_from_any({room.data(), room.size_bytes(), MPI_BYTE});
     const Envelope envelope = co_await received;
     room = room.subspan(envelope.bytes / sizeof(T));
   }
@@ -50,14 +50,17 @@ Task<> fill_from_any(Channel channel, int lane, std::span<T> room) {
 
 template <class T>
 Task<> exchange(Channel channel, HalfExchange<T> left, HalfExchange<T> right) {
+  // A lane for each half: a receive from anyone must not take what belongs to the other half.
+  const Channel left_lane = channel.lane(0);
+  const Channel right_lane = channel.lane(1);
   Posts sends;
-  const std::span<T> left_room = post_transfers(channel, 0, left, sends);
-  const std::span<T> right_room = post_transfers(channel, 1, right, sends);
+  const std::span<T> left_room = post_transfers(left_lane, left, sends);
+  const std::span<T> right_room = post_transfers(right_lane, right, sends);
   if (!left_room.empty() && !right_room.empty()) {
-    co_await when_all(fill_from_any(channel, 0, left_room), fill_from_any(channel, 1, right_room));
+    co_await when_all(fill_from_any(left_lane, left_room), fill_from_any(right_lane, right_room));
   } else {
-    co_await fill_from_any(channel, 0, left_room);
-    co_await fill_from_any(channel, 1, right_room);
+    co_await fill_from_any(left_lane, left_room);
+    co_await fill_from_any(right_lane, right_room);
   }
   co_await sends;
 }

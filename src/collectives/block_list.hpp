@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "transport/type_layout.hpp"
+#include "wisp/blocks.hpp"
+
+namespace wisp::detail {
+
+/// A block for each rank, where an algorithm finds it: regular or irregular, of one type or of several.
+class BlockList {
+ public:
+  /// `count` elements for each rank, one after the other.
+  static BlockList regular(const Buffer& all, int ranks) {
+    BlockList list;
+    list.address_ = all.address;
+    list.type_ = all.type;
+    list.layout_ = TypeLayout::of(all.type);
+    list.count_ = all.count / static_cast<std::size_t>(ranks);
+    return list;
+  }
+  static BlockList irregular(const Blocks& blocks, int ranks);
+  /// Of blocks that are only read.
+  static BlockList regular(const ConstBuffer& all, int ranks) { return regular(writable(all), ranks); }
+  static BlockList irregular(const ConstBlocks& blocks, int ranks);
+
+  /// True if all blocks have one size and follow each other.
+  bool is_regular() const { return counts_.empty(); }
+  /// Blocks first … first + blocks - 1 of regular ones.
+  Buffer range(int first, int blocks) const {
+    return {static_cast<std::byte*>(address_) + offset(first), count_ * static_cast<std::size_t>(blocks),
+            type_};
+  }
+
+  std::size_t count(int rank) const {
+    return is_regular() ? count_ : static_cast<std::size_t>(counts_[static_cast<std::size_t>(rank)]);
+  }
+  MPI_Datatype type(int rank) const {
+    return types_.empty() ? type_ : types_[static_cast<std::size_t>(rank)];
+  }
+  TypeLayout layout(int rank) const { return types_.empty() ? layout_ : TypeLayout::of(type(rank)); }
+  std::size_t bytes(int rank) const { return count(rank) == 0 ? 0 : count(rank) * layout(rank).size; }
+  Buffer operator()(int rank) const {
+    return {static_cast<std::byte*>(address_) + offset(rank), count(rank), type(rank)};
+  }
+
+ private:
+  static Buffer writable(const ConstBuffer& buffer) {
+    return {const_cast<void*>(buffer.address), buffer.count, buffer.type};
+  }
+  std::ptrdiff_t offset(int rank) const {
+    const auto place = static_cast<std::size_t>(rank);
+    if (is_regular()) return rank * static_cast<std::ptrdiff_t>(count_) * layout_.extent;
+    if (!begins_.empty()) return begins_[place] * layout_.extent;
+    return static_cast<std::ptrdiff_t>(displacements_[place]) * (types_.empty() ? layout_.extent : 1);
+  }
+
+  void* address_ = nullptr;
+  MPI_Datatype type_ = MPI_BYTE;
+  TypeLayout layout_;
+  std::size_t count_ = 0;
+  Integers counts_;
+  Integers displacements_;
+  std::span<const MPI_Datatype> types_;
+  std::vector<std::ptrdiff_t> begins_;  ///< in elements, of blocks that follow each other
+};
+
+inline BlockList BlockList::irregular(const Blocks& blocks, int ranks) {
+  BlockList list;
+  list.address_ = blocks.address;
+  list.counts_ = blocks.counts;
+  list.displacements_ = blocks.displacements;
+  list.types_ = blocks.types;
+  if (blocks.types.empty()) {
+    list.type_ = blocks.type;
+    list.layout_ = TypeLayout::of(blocks.type);
+  }
+  if (blocks.displacements.empty() && blocks.types.empty()) {
+    std::ptrdiff_t begin = 0;
+    list.begins_.reserve(static_cast<std::size_t>(ranks));
+    for (int rank = 0; rank < ranks; ++rank) {
+      list.begins_.push_back(begin);
+      begin += static_cast<std::ptrdiff_t>(blocks.counts[static_cast<std::size_t>(rank)]);
+    }
+  }
+  return list;
+}
+
+inline BlockList BlockList::irregular(const ConstBlocks& blocks, int ranks) {
+  Blocks writable;
+  writable.address = const_cast<void*>(blocks.address);
+  writable.counts = blocks.counts;
+  writable.displacements = blocks.displacements;
+  writable.type = blocks.type;
+  writable.types = blocks.types;
+  return irregular(writable, ranks);
+}
+
+/// Copies a block to one of the same signature.
+void copy_block(const ConstBuffer& from, const Buffer& to);
+
+}  // namespace wisp::detail

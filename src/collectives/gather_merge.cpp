@@ -1,0 +1,88 @@
+// Gather of sorted sequences up a binomial tree: a rank merges its children's sequences with its own, so that
+// the root gets one sorted sequence. How long a sequence is goes before it.
+//
+//   0 ◄─┬─ 1              merge in rank order        ⌈log2 p⌉ · 2 α + N β + N ⌈log2 p⌉ γ, N: bytes in all
+//       └─ 2 ◄── 3
+//
+// Source: the library RBC (Gatherm, Allgatherm); Axtmann et al. 2018, section V-D
+
+#include <cstdint>
+#include <utility>
+
+#include "collectives/algorithms.hpp"
+#include "collectives/selection.hpp"
+#include "pattern/knomial_tree.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp::detail {
+namespace {
+
+/// The merged sequence of this rank's subtree.
+Task<> merge_up(Channel channel, ScratchVector& sequence, std::uint64_t& bytes, int root, Merge merge) {
+  const KnomialTree tree(channel.rank(), channel.size(), root, 1);
+  for (int k = 0; k < tree.child_count(); ++k) {
+    std::uint64_t theirs = 0;
+    co_await channel.post_receive(buffer_of(theirs), tree.child(k));
+    if (theirs == 0) continue;
+    const ScratchVector incoming(theirs);
+    co_await channel.post_receive({incoming.data(), theirs, MPI_PACKED}, tree.child(k));
+    ScratchVector merged(bytes + theirs);
+    merge(sequence.data(), sequence.data() + bytes, incoming.data(), incoming.data() + theirs, merged.data());
+    sequence.swap(merged);
+    bytes += theirs;
+  }
+  if (tree.is_root()) co_return;
+  Posts sends;
+  sends.add(channel.post_send(buffer_of(std::as_const(bytes)), tree.parent()));
+  if (bytes > 0) sends.add(channel.post_send({sequence.data(), bytes, MPI_PACKED}, tree.parent()));
+  co_await sends;
+}
+
+void check_room(const Channel& channel, std::uint64_t bytes, const Buffer& receive,
+                const TypeLayout& layout) {
+  if (bytes <= receive.count * layout.size) return;
+  throw Error(MPI_ERR_TRUNCATE,
+              std::string(channel.operation()) + ": the ranks have " + std::to_string(bytes / layout.size) +
+                  " elements together, but receive has room for " + std::to_string(receive.count));
+}
+
+}  // namespace
+
+Task<> gather_merge(Channel channel, ConstBuffer send, Buffer receive, int root, Merge merge) {
+  const TypeLayout layout = TypeLayout::of(send.type);
+  std::uint64_t bytes = send.count * layout.size;
+  ScratchVector sequence(bytes);
+  pack(send, layout, sequence.data());
+  // Ranks count from the root in the tree, but sequences are merged in the order of ranks: from rank 0.
+  co_await merge_up(channel, sequence, bytes, 0, std::move(merge));
+  if (channel.rank() == 0 && root != 0) {
+    Posts sends;
+    sends.add(channel.post_send(buffer_of(std::as_const(bytes)), root));
+    if (bytes > 0) sends.add(channel.post_send({sequence.data(), bytes, MPI_PACKED}, root));
+    co_await sends;
+  }
+  if (channel.rank() != root) co_return;
+  if (root != 0) {
+    co_await channel.post_receive(buffer_of(bytes), 0);
+    sequence = ScratchVector(bytes);
+    if (bytes > 0) co_await channel.post_receive({sequence.data(), bytes, MPI_PACKED}, 0);
+  }
+  check_room(channel, bytes, receive, layout);
+  unpack(sequence.data(), {receive.address, bytes / layout.size, receive.type}, layout);
+}
+
+Task<> allgather_merge(Channel channel, ConstBuffer send, Buffer receive, Merge merge) {
+  const TypeLayout layout = TypeLayout::of(send.type);
+  std::uint64_t bytes = send.count * layout.size;
+  ScratchVector sequence(bytes);
+  pack(send, layout, sequence.data());
+  co_await merge_up(channel, sequence, bytes, 0, std::move(merge));
+  const int radix_bits = down_radix_bits(channel);
+  co_await bcast_tree(channel, buffer_of(bytes), 0, radix_bits);
+  if (channel.rank() != 0) sequence = ScratchVector(bytes);
+  if (bytes > 0) co_await bcast_tree(channel, {sequence.data(), bytes, MPI_PACKED}, 0, radix_bits);
+  check_room(channel, bytes, receive, layout);
+  unpack(sequence.data(), {receive.address, bytes / layout.size, receive.type}, layout);
+}
+
+}  // namespace wisp::detail

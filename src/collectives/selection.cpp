@@ -1,0 +1,322 @@
+#include "collectives/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "wisp/collectives.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp {
+
+namespace detail {
+namespace {
+
+/// A case in the terms of the cost formulas.
+struct Terms {
+  double p;
+  double n;        ///< bytes
+  double log2;     ///< ⌈log2 p⌉
+  double extra;    ///< 2 if p is no power of two: messages to and from those that are spoken for
+  double pieces;   ///< of a pipeline
+  double depth_4;  ///< of trees of this radix
+  double depth_32;
+  double siblings_32;
+
+  Terms(const Case& of, const Machine& machine)
+      : p(of.ranks),
+        n(static_cast<double>(of.bytes)),
+        log2(ceil_log2(of.ranks)),
+        extra((of.ranks & (of.ranks - 1)) == 0 ? 0 : 2),
+        pieces(pipeline_pieces(machine, of.bytes, 2 * ceil_log2(of.ranks), of.bytes)),
+        depth_4((ceil_log2(of.ranks) + 1) / 2),
+        depth_32((ceil_log2(of.ranks) + 4) / 5),
+        siblings_32(std::min(31, of.ranks - 1)) {}
+};
+
+struct Entry {
+  std::string_view name;
+  /// Startups, bytes, steps, messages, volume: see Cost.
+  Cost (*cost)(const Terms&);
+  bool (*is_allowed)(const Case&) = [](const Case&) { return true; };
+};
+
+bool is_power_of_two(const Case& of) {
+  return (of.ranks & (of.ranks - 1)) == 0;
+}
+bool commutes(const Case& of) {
+  return of.commutes;
+}
+
+using T = const Terms&;
+
+constexpr Entry barrier_table[] = {
+    {"dissemination",
+     [](T t) {
+       return Cost{t.log2, 0, t.log2, t.p * t.log2, 0};
+     }},
+    {"tree", [](T t) {
+       return Cost{t.siblings_32 * t.depth_32 + 3 * t.depth_4, 0, t.depth_32 + t.depth_4, 2 * (t.p - 1), 0};
+     }}};
+
+constexpr Entry bcast_table[] = {
+    {"binomial",
+     [](T t) {
+       return Cost{t.log2, t.log2 * t.n, t.log2, t.p - 1, (t.p - 1) * t.n};
+     }},
+    {"radix_4",
+     [](T t) {
+       return Cost{3 * t.depth_4, 3 * t.depth_4 * t.n, t.depth_4, t.p - 1, (t.p - 1) * t.n};
+     }},
+    {"two_tree",
+     [](T t) {
+       const double depth = 2 * t.log2;
+       const double sent = depth + t.pieces;
+       return Cost{sent, sent * t.n / t.pieces, depth, (t.p - 1) * t.pieces, (t.p - 1) * t.n};
+     }},
+    {"scatter_allgather", [](T t) {
+       const double steps = t.log2 + t.p - 1;
+       return Cost{steps, 2 * t.n, steps, t.p * t.p, (t.p + t.log2 / 2) * t.n};
+     }}};
+
+constexpr Entry reduce_table[] = {
+    {"binomial",
+     [](T t) {
+       return Cost{t.log2, t.log2 * t.n, t.log2, t.p - 1, (t.p - 1) * t.n};
+     }},
+    {"radix_32",
+     [](T t) {
+       const double received = t.siblings_32 * t.depth_32;
+       return Cost{received, received * t.n, t.depth_32, t.p - 1, (t.p - 1) * t.n};
+     }},
+    {"two_tree",
+     [](T t) {
+       const double depth = 2 * t.log2;
+       const double sent = depth + t.pieces;
+       return Cost{sent, sent * 1.5 * t.n / t.pieces, depth, (t.p - 1) * t.pieces, (t.p - 1) * t.n};
+     }},
+    {"scatter_gather", [](T t) {
+       const double steps = 2 * t.log2 + t.extra;
+       return Cost{steps, (2 + t.extra) * t.n, steps, 1.5 * t.p * t.log2, 1.5 * t.p * t.n};
+     }}};
+
+constexpr Entry allreduce_table[] = {
+    {"recursive_doubling",
+     [](T t) {
+       const double steps = t.log2 + t.extra;
+       return Cost{steps, steps * t.n, steps, t.p * t.log2, t.p * t.log2 * t.n};
+     }},
+    {"tree",
+     [](T t) {
+       const double startups = t.siblings_32 * t.depth_32 + 3 * t.depth_4;
+       return Cost{startups, startups * t.n, t.depth_32 + t.depth_4, 2 * (t.p - 1), 2 * (t.p - 1) * t.n};
+     }},
+    {"scatter_allgather",
+     [](T t) {
+       const double steps = 2 * t.log2 + t.extra;
+       return Cost{steps, (2 + t.extra) * t.n, steps, 2 * t.p * t.log2, (2.5 + t.extra / 4) * t.p * t.n};
+     }},
+    {"ring",
+     [](T t) {
+       const double steps = 2 * (t.p - 1);
+       return Cost{steps, 2 * t.n, steps, t.p * steps, 2.5 * t.p * t.n};
+     },
+     commutes},
+    {"two_tree", [](T t) {
+       const double depth = 4 * t.log2;
+       const double sent = depth + t.pieces;
+       return Cost{sent, sent * 2 * t.n / t.pieces, depth, 2 * (t.p - 1) * t.pieces, 2 * t.p * t.n};
+     }}};
+
+constexpr Entry scan_table[] = {
+    {"dissemination",
+     [](T t) {
+       return Cost{t.log2, t.log2 * t.n, t.log2, t.p * t.log2, t.p * t.log2 * t.n};
+     }},
+    // A rank that has told the next one is done: successive scans follow each other along the chain.
+    {"chain",
+     [](T t) {
+       return Cost{t.p - 1, (t.p - 1) * t.n, (t.p - 1) / 8, t.p - 1, (t.p - 1) * t.n};
+     }},
+    {"two_tree", [](T t) {
+       const double depth = 4 * t.log2;
+       const double sent = depth + t.pieces;
+       return Cost{sent, sent * 2 * t.n / t.pieces, depth, 2 * t.p * t.pieces, 3 * t.p * t.n};
+     }}};
+
+constexpr Entry scan_and_bcast_table[] = {
+    {"dissemination",
+     [](T t) {
+       return Cost{2 * t.log2, 2 * t.log2 * t.n, 2 * t.log2, t.p * (t.log2 + 1), t.p * (t.log2 + 1) * t.n};
+     }},
+    {"chain",
+     [](T t) {
+       return Cost{t.p - 1 + t.log2, (t.p - 1 + t.log2) * t.n, (t.p - 1) / 2 + t.depth_4, 2 * t.p,
+                   2 * t.p * t.n};
+     }},
+    {"two_tree", [](T t) {
+       const double depth = 4 * t.log2;
+       const double sent = depth + t.pieces;
+       return Cost{sent, sent * 3 * t.n / t.pieces, depth, 3 * t.p * t.pieces, 4 * t.p * t.n};
+     }}};
+
+constexpr Entry reduce_scatter_table[] = {
+    {"tree",
+     [](T t) {
+       return Cost{t.log2 + t.p - 1, (t.log2 + 1) * t.n, t.depth_32 + 1, 2 * t.p, t.p * t.n};
+     }},
+    {"halving",
+     [](T t) {
+       const double steps = t.log2 + t.extra;
+       return Cost{steps, (1.5 + t.extra / 2) * t.n, steps, t.p * t.log2, (1.5 + t.extra / 4) * t.p * t.n};
+     }},
+    {"pairwise", [](T t) {
+       return Cost{t.p - 1, 1.2 * t.n, 1, t.p * (t.p - 1), 1.2 * t.p * t.n};
+     }}};
+
+constexpr Entry gather_table[] = {
+    {"binomial",
+     [](T t) {
+       return Cost{t.log2, t.p * t.n, t.log2, t.p - 1, (1 + t.log2 / 2) * t.p * t.n};
+     }},
+    {"radix_32",
+     [](T t) {
+       const double received = t.siblings_32 * t.depth_32;
+       return Cost{received, t.p * t.n, t.depth_32, t.p - 1, (1 + (t.depth_32 - 1)) * t.p * t.n};
+     }},
+    {"direct", [](T t) {
+       return Cost{t.p - 1, t.p * t.n, 1, t.p - 1, t.p * t.n};
+     }}};
+
+constexpr Entry scatter_table[] = {
+    {"binomial",
+     [](T t) {
+       return Cost{t.log2, t.p * t.n, t.log2, t.p - 1, (1 + t.log2 / 2) * t.p * t.n};
+     }},
+    {"radix_4",
+     [](T t) {
+       return Cost{3 * t.depth_4, t.p * t.n, t.depth_4, t.p - 1, (1 + t.depth_4 / 2) * t.p * t.n};
+     }},
+    {"direct", [](T t) {
+       return Cost{t.p - 1, t.p * t.n, 1, t.p - 1, t.p * t.n};
+     }}};
+
+constexpr Cost allgather_dissemination_cost(T t) {
+  return {t.log2, 1.5 * t.p * t.n, t.log2, t.p * t.log2, 2 * t.p * t.p * t.n};
+}
+constexpr Cost allgather_ring_cost(T t) {
+  return {t.p - 1, (t.p - 1) * t.n, t.p - 1, t.p * (t.p - 1), t.p * (t.p - 1) * t.n};
+}
+
+constexpr Entry allgather_table[] = {
+    {"dissemination", allgather_dissemination_cost},
+    {"hypercube",
+     [](T t) {
+       return Cost{t.log2, (t.p - 1) * t.n, t.log2, t.p * t.log2, t.p * (t.p - 1) * t.n};
+     },
+     is_power_of_two},
+    {"ring", allgather_ring_cost},
+    {"tree", [](T t) {
+       return Cost{t.siblings_32 * t.depth_32 + 3 * t.depth_4, (1 + 3 * t.depth_4) * t.p * t.n,
+                   t.depth_32 + t.depth_4, 2 * (t.p - 1), t.p * t.p * t.n};
+     }}};
+
+constexpr Entry allgatherv_table[] = {{"dissemination", allgather_dissemination_cost},
+                                      {"ring", allgather_ring_cost}};
+
+constexpr Cost alltoall_direct_cost(T t) {
+  return {t.p - 1, t.p * t.n, 1, t.p * (t.p - 1), t.p * t.p * t.n};
+}
+constexpr Cost alltoall_pairwise_cost(T t) {
+  return {t.p, t.p * t.n, t.p - 1, t.p * (t.p - 1), t.p * t.p * t.n};
+}
+
+constexpr Entry alltoall_table[] = {{"bruck",
+                                     [](T t) {
+                                       return Cost{t.log2, (t.log2 + 2) * t.n * t.p / 2, t.log2, t.p * t.log2,
+                                                   (t.log2 + 2) * t.p * t.p * t.n / 2};
+                                     }},
+                                    {"pairwise", alltoall_pairwise_cost},
+                                    {"direct", alltoall_direct_cost}};
+
+constexpr Entry alltoallv_table[] = {{"direct", alltoall_direct_cost}, {"pairwise", alltoall_pairwise_cost}};
+
+struct Table {
+  std::string_view operation;
+  std::span<const Entry> entries;
+};
+
+/// By Operation.
+constexpr Table tables[] = {{"barrier", barrier_table},
+                            {"bcast", bcast_table},
+                            {"reduce", reduce_table},
+                            {"allreduce", allreduce_table},
+                            {"scan", scan_table},
+                            {"scan_and_bcast", scan_and_bcast_table},
+                            {"reduce_scatter", reduce_scatter_table},
+                            {"gather", gather_table},
+                            {"scatter", scatter_table},
+                            {"allgather", allgather_table},
+                            {"allgatherv", allgatherv_table},
+                            {"alltoall", alltoall_table},
+                            {"alltoallv", alltoallv_table}};
+
+int find_named(std::span<const Entry> entries, const Case& of, std::string_view name, const char* call) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    names.push_back(entries[i].name);
+    if (entries[i].name != name) continue;
+    if (entries[i].is_allowed(of)) return static_cast<int>(i);
+    throw Error(MPI_ERR_ARG,
+                fmt::format("{}: algorithm = {} does not work with {} ranks{}", call, name, of.ranks,
+                            of.commutes ? "" : " and an operator that does not commute"));
+  }
+  throw Error(MPI_ERR_ARG,
+              fmt::format("{}: algorithm = {} is not one of {}", call, name, fmt::join(names, ", ")));
+}
+
+int find_cheapest(std::span<const Entry> entries, const Case& of, const Machine& machine) {
+  const Terms terms(of, machine);
+  int cheapest = -1;
+  double least = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].is_allowed(of)) continue;
+    const double seconds = time_of(entries[i].cost(terms), machine, of.ranks);
+    if (cheapest >= 0 && seconds >= least) continue;
+    cheapest = static_cast<int>(i);
+    least = seconds;
+  }
+  return cheapest;
+}
+
+}  // namespace
+
+int choose(World& world, Operation operation, const Case& of, std::string_view name, const char* call) {
+  const std::span<const Entry> entries = tables[static_cast<std::size_t>(operation)].entries;
+  if (!name.empty()) [[unlikely]]
+    return find_named(entries, of, name, call);
+  // Programs repeat themselves: the last choices are kept.
+  World::Choice& kept =
+      world.kept_choice(static_cast<std::uint32_t>(operation), of.ranks, of.bytes, of.commutes);
+  if (kept.algorithm < 0) kept.algorithm = find_cheapest(entries, of, world.machine());
+  return kept.algorithm;
+}
+
+}  // namespace detail
+
+std::vector<std::string_view> algorithms_of(std::string_view operation) {
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> operations;
+  for (const detail::Table& table : detail::tables) {
+    operations.push_back(table.operation);
+    if (table.operation != operation) continue;
+    for (const detail::Entry& entry : table.entries) names.push_back(entry.name);
+    return names;
+  }
+  throw Error(MPI_ERR_ARG, fmt::format("wisp::algorithms_of: operation = {} is not one of {}", operation,
+                                       fmt::join(operations, ", ")));
+}
+
+}  // namespace wisp

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "comm/pair_numbers.hpp"
+#include "comm/tag_layout.hpp"
+#include "wisp/detail/context_ptr.hpp"
+#include "wisp/group.hpp"
+
+namespace wisp::detail {
+
+class World;
+
+/// How many collectives a communicator has started. It numbers them, so that those in flight at one time do
+/// not meet.
+struct Counters {
+  std::uint32_t collectives = 0;
+  std::uint32_t persistent = 0;
+};
+
+/// What the copies of a communicator share: the World, what tells its messages from those of others, and how
+/// many collectives it has started.
+///
+/// Raw contexts have no code: communicators that overlap on several ranks need different tags. Isolated ones
+/// have a code for each peer: the number of the pair when the communicator was made, or, where creations may
+/// come in any order, what the receiver has named.
+struct Context {
+  static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }
+
+  Context(std::shared_ptr<World> of, TagLayout::Kind which) : world(std::move(of)), kind(which) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context();
+
+  /// A tag of `encode` as it is on the wire to, and from, a rank of the World.
+  int tag_to(int tag, int peer) { return kind == TagLayout::Kind::raw ? tag : with_code(tag, code_to(peer)); }
+  int tag_from(int tag, int peer) {
+    return kind == TagLayout::Kind::raw ? tag : with_code(tag, code_from(peer));
+  }
+  /// The same from anyone, if it does not depend on who it is.
+  std::optional<int> tag_from_any(int tag) const {
+    if (kind == TagLayout::Kind::raw) return tag;
+    if (uniform_code >= 0) return with_code(tag, uniform_code);
+    return std::nullopt;
+  }
+
+  int references = 1;
+  std::shared_ptr<World> world;
+  TagLayout::Kind kind;
+  bool claims_codes = false;
+  int uniform_code = -1;  ///< of all peers, or -1
+  Counters own_counters;
+  Counters* counters = &own_counters;
+  std::shared_ptr<const RankList> list;  ///< if the members are no range
+  std::optional<PairNumbers> numbers;    ///< before this communicator was made
+
+  /// The codes of a context that its receivers have named.
+  struct Named {
+    Group group;
+    std::vector<int> codes;  ///< of each rank of the group
+    int here;
+  };
+  std::unique_ptr<Named> named;
+
+ private:
+  struct Cached {
+    int peer = -1;
+    int code = 0;
+  };
+
+  int with_code(int tag, int code) const;
+  int code_to(int peer) {
+    if (uniform_code >= 0) return uniform_code;
+    const Cached& cached = cache_[static_cast<std::size_t>(peer) % cache_.size()];
+    return cached.peer == peer ? cached.code : look_up(peer);
+  }
+  int code_from(int peer) { return named != nullptr ? named->here : code_to(peer); }
+  int look_up(int peer);
+
+  std::array<Cached, 8> cache_;
+};
+
+}  // namespace wisp::detail

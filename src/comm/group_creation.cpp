@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "comm/comm_access.hpp"
+#include "wisp/collectives.hpp"
+#include "wisp/detail/channel_collectives.hpp"
+#include "wisp/error.hpp"
+
+// Communicators of arbitrary ranks. A subset is numbered for each pair of members, as ranges are. Where
+// creations may come in any order, pairs cannot count them alone: there each member names the code of the
+// messages that it will receive, and all members hear of all names in one allgather.
+//
+// Source: Axtmann et al. 2018, section VI
+
+namespace wisp {
+namespace {
+
+using detail::CommAccess;
+using detail::Context;
+using detail::ContextPtr;
+using detail::RankList;
+
+void check_ranks(const Comm& comm, const char* call, std::span<const int> ranks) {
+  std::vector<bool> seen(static_cast<std::size_t>(comm.size()));
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] < 0 || ranks[i] >= comm.size()) {
+      throw Error(MPI_ERR_RANK,
+                  fmt::format("{}: ranks[{}] = {} is outside 0..{}", call, i, ranks[i], comm.size() - 1));
+    }
+    if (seen[static_cast<std::size_t>(ranks[i])]) {
+      throw Error(MPI_ERR_RANK, fmt::format("{}: ranks[{}] = {} is there twice", call, i, ranks[i]));
+    }
+    seen[static_cast<std::size_t>(ranks[i])] = true;
+  }
+}
+
+/// The ranks as a range, if they are one.
+std::optional<Range> range_of(std::span<const int> ranks) {
+  const int stride = ranks.size() > 1 ? ranks[1] - ranks[0] : 1;
+  if (stride < 1) return std::nullopt;
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    if (ranks[i] - ranks[i - 1] != stride) return std::nullopt;
+  }
+  return Range{ranks[0], stride, static_cast<int>(ranks.size())};
+}
+
+std::shared_ptr<const RankList> list_of(const Comm& comm, std::span<const int> ranks) {
+  std::vector<int> members;
+  members.reserve(ranks.size());
+  for (const int rank : ranks) members.push_back(comm.group().to_world(rank));
+  return std::make_shared<const RankList>(std::move(members));
+}
+
+Group whole(const std::shared_ptr<const RankList>& list, std::size_t size) {
+  return Group(Range{0, 1, static_cast<int>(size)}, list.get());
+}
+
+/// The ranks in `comm` of the processes of an MPI group.
+std::vector<int> ranks_of(const Comm& comm, const char* call, MPI_Group group) {
+  detail::check_usable(comm, call);
+  if (group == MPI_GROUP_NULL) throw Error(MPI_ERR_GROUP, fmt::format("{}: group = MPI_GROUP_NULL", call));
+  const MPI_Comm below = CommAccess::world(comm).mpi_comm();
+  if (below == MPI_COMM_NULL) {
+    throw Error(MPI_ERR_GROUP, fmt::format("{}: a simulated cluster has no MPI groups; give ranks", call));
+  }
+  int size = 0;
+  detail::check_mpi(MPI_Group_size(group, &size), "MPI_Group_size");
+  std::vector<int> in_group(static_cast<std::size_t>(size));
+  std::vector<int> in_world(in_group.size());
+  std::iota(in_group.begin(), in_group.end(), 0);
+  MPI_Group all = MPI_GROUP_NULL;
+  detail::check_mpi(MPI_Comm_group(below, &all), "MPI_Comm_group");
+  const int code = MPI_Group_translate_ranks(group, size, in_group.data(), all, in_world.data());
+  detail::check_mpi(MPI_Group_free(&all), "MPI_Group_free");
+  detail::check_mpi(code, "MPI_Group_translate_ranks");
+  for (int& rank : in_world) {
+    rank = rank == MPI_UNDEFINED ? -1 : comm.group().from_world(rank);
+    if (rank < 0) {
+      throw Error(MPI_ERR_GROUP,
+                  fmt::format("{}: group has a process that is no member of the communicator", call));
+    }
+  }
+  return in_world;
+}
+
+/// Tells all members what each has named the context.
+Task<> exchange_names(Channel channel, Comm made) {
+  Context::Named& named = *CommAccess::context(made)->named;
+  co_await detail::allgather_on(std::move(channel), buffer_of(std::as_const(named.here)), named.codes);
+}
+
+/// A communicator that is complete when the task is done.
+struct Creation {
+  Comm made;
+  Task<> task;
+};
+
+Task<> nothing() {
+  co_return;
+}
+
+/// `channel_of(group, rank)` is a channel of the parent among the members.
+template <class ChannelOf>
+Creation create(const Comm& parent, const char* call, std::span<const int> ranks, ChannelOf channel_of) {
+  detail::check_usable(parent, call);
+  check_ranks(parent, call, ranks);
+  if (ranks.empty()) return {Comm(), nothing()};
+  const std::optional<Range> range = range_of(ranks);
+  if (range) return {parent.range(range->first, range->to_parent(range->size - 1), range->stride), nothing()};
+  const std::shared_ptr<const RankList> list = list_of(parent, ranks);
+  const Group members = whole(list, ranks.size());
+  detail::World& world = CommAccess::world(parent);
+  const int rank = members.from_world(world.rank());
+  if (rank < 0) return {Comm(), nothing()};
+
+  ContextPtr context(new Context(CommAccess::context(parent)->world, CommAccess::context(parent)->kind));
+  context->list = list;
+  if (parent.is_raw()) return {CommAccess::make(std::move(context), members), nothing()};
+  context->named.reset(new Context::Named{members, std::vector<int>(ranks.size()), world.take_named_code()});
+  Comm made = CommAccess::make(std::move(context), members);
+  return {made, exchange_names(channel_of(members, rank), made)};
+}
+
+Creation create_group_of(const Comm& parent, const char* call, std::span<const int> ranks, int tag) {
+  detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, parent.tag_upper_bound());
+  return create(parent, call, ranks, [&](Group members, int rank) {
+    return CommAccess::creation_channel(parent, members, rank, call, tag);
+  });
+}
+
+Creation create_of(const Comm& parent, const char* call, std::span<const int> ranks) {
+  // All ranks of the parent call: each draws the number, also who is no member.
+  const Channel whole_parent = parent.channel(call);
+  return create(parent, call, ranks,
+                [&](Group members, int rank) { return whole_parent.among(members, rank); });
+}
+
+Request start_creation(const Comm& parent, Creation creation, Comm& made) {
+  made = std::move(creation.made);
+  return parent.start(std::move(creation.task));
+}
+
+}  // namespace
+
+Comm Comm::subset(std::span<const int> ranks) const {
+  constexpr const char* call = "wisp::Comm::subset";
+  detail::check_usable(*this, call);
+  check_ranks(*this, call, ranks);
+  if (ranks.empty()) return {};
+  if (const std::optional<Range> range = range_of(ranks)) {
+    return this->range(range->first, range->to_parent(range->size - 1), range->stride);
+  }
+  std::shared_ptr<const RankList> list = list_of(*this, ranks);
+  const Group members = whole(list, ranks.size());
+  if (!is_raw()) return CommAccess::make_numbered(context_->world, members, std::move(list));
+  ContextPtr context(new Context(context_->world, context_->kind));
+  context->list = std::move(list);
+  return CommAccess::make(std::move(context), members);
+}
+
+Request Comm::icreate_group(std::span<const int> ranks, int tag, Comm& made) const {
+  return start_creation(*this, create_group_of(*this, "wisp::Comm::icreate_group", ranks, tag), made);
+}
+
+Request Comm::icreate_group(MPI_Group group, int tag, Comm& made) const {
+  constexpr const char* call = "wisp::Comm::icreate_group";
+  return start_creation(*this, create_group_of(*this, call, ranks_of(*this, call, group), tag), made);
+}
+
+Comm Comm::create_group(std::span<const int> ranks, int tag) const {
+  Creation creation = create_group_of(*this, "wisp::Comm::create_group", ranks, tag);
+  run(std::move(creation.task));
+  return creation.made;
+}
+
+Comm Comm::create_group(MPI_Group group, int tag) const {
+  constexpr const char* call = "wisp::Comm::create_group";
+  Creation creation = create_group_of(*this, call, ranks_of(*this, call, group), tag);
+  run(std::move(creation.task));
+  return creation.made;
+}
+
+Request Comm::icreate(std::span<const int> ranks, Comm& made) const {
+  return start_creation(*this, create_of(*this, "wisp::Comm::icreate", ranks), made);
+}
+
+Request Comm::icreate(MPI_Group group, Comm& made) const {
+  constexpr const char* call = "wisp::Comm::icreate";
+  return start_creation(*this, create_of(*this, call, ranks_of(*this, call, group)), made);
+}
+
+}  // namespace wisp

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+namespace wisp::detail {
+
+/// How messages cost on a machine; the same on all ranks, so that all choose alike.
+struct Machine {
+  double latency = 1e-6;            ///< α: seconds from a rank to another
+  double overhead = 0.25e-6;        ///< o: of them, those that a rank is busy with a message
+  double seconds_per_byte = 1e-10;  ///< β
+  bool shares_cores = false;        ///< some core runs more than one rank
+  double ranks_per_core = 1;
+};
+
+/// What an algorithm does, for the busiest rank and in all.
+struct Cost {
+  double startups = 0;  ///< messages one after the other on the longest path, waited for or not
+  double bytes = 0;     ///< on that path
+  double steps = 0;     ///< of that path: messages that wait for one another
+  double messages = 0;  ///< in all
+  double volume = 0;    ///< bytes in all, those that are only copied half
+};
+
+/// Seconds. On cores of their own all ranks work at the same time, and the longest path counts. Where ranks
+/// share cores, a step waits until the rank is given a core, and every message and byte takes somebody's
+/// core.
+constexpr double time_of(const Cost& cost, const Machine& machine, int ranks) {
+  if (!machine.shares_cores) {
+    return cost.steps * machine.latency + (cost.startups - cost.steps) * machine.overhead +
+           cost.bytes * machine.seconds_per_byte;
+  }
+  const double turn = 4 * machine.latency;
+  const double work = 2 * cost.messages * machine.overhead + cost.volume * machine.seconds_per_byte;
+  return cost.steps * turn + work * machine.ranks_per_core / ranks;
+}
+
+/// ⌈log2 ranks⌉
+constexpr int ceil_log2(int ranks) {
+  return std::bit_width(static_cast<unsigned>(ranks - 1));
+}
+
+/// Into how many pieces a vector goes through a pipeline of `depth` steps, at least one for each of two
+/// trees: (depth + k) (α + nβ/k) is least for k = √(depth · nβ/α).
+inline int pipeline_pieces(const Machine& machine, std::size_t bytes, int depth, std::size_t elements) {
+  const double best =
+      std::sqrt(depth * static_cast<double>(bytes) * machine.seconds_per_byte / machine.overhead);
+  const double most = std::min(4096.0, static_cast<double>(elements));
+  return static_cast<int>(std::max(2.0, std::min(best, most)));
+}
+
+}  // namespace wisp::detail
