@@ -71,7 +71,7 @@ class [[nodiscard]] Request {
  private:
   friend std::vector<Completion> test_some(std::span<Request> requests);
   friend std::optional<Completion> test_any(std::span<Request> requests);
-  friend bool test_all(std::span<Request> requests);
+  friend bool test_all(std::span<Request> requests, std::span<Status> statuses);
   friend detail::Engine* engine_of(std::span<Request> requests);
 
   struct Persistent {
@@ -97,8 +97,9 @@ class [[nodiscard]] Request {
 /// As MPI_Startall, MPI_Testall, MPI_Waitall, MPI_Testany, …; inactive requests count as done in `all` and
 /// are passed over in `any` and `some`, which give nothing if no request is active.
 void start_all(std::span<Request> requests);
-bool test_all(std::span<Request> requests);
-void wait_all(std::span<Request> requests);
+/// `statuses`, if there are any, are one for each request.
+bool test_all(std::span<Request> requests, std::span<Status> statuses = {});
+void wait_all(std::span<Request> requests, std::span<Status> statuses = {});
 
 struct Completion {
   std::size_t index = 0;

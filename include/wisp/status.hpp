@@ -19,6 +19,8 @@ struct Status {
 
   /// How many elements of `type` it holds.
   std::size_t count(MPI_Datatype type) const;
+  /// As MPI says it; does nothing for MPI_STATUS_IGNORE. MPI_Get_count works on the result.
+  void copy_to(MPI_Status* status) const;
 };
 
 }  // namespace wisp

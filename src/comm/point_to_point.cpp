@@ -163,6 +163,16 @@ std::size_t Status::count(MPI_Datatype type) const {
   return size == 0 ? 0 : bytes / static_cast<std::size_t>(size);
 }
 
+void Status::copy_to(MPI_Status* status) const {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = source == any_source ? MPI_ANY_SOURCE : source;
+  status->MPI_TAG = tag == any_tag ? MPI_ANY_TAG : tag;
+  status->MPI_ERROR = MPI_SUCCESS;
+  detail::check_mpi(MPI_Status_set_elements_x(status, MPI_BYTE, static_cast<MPI_Count>(bytes)),
+                    "MPI_Status_set_elements_x");
+  detail::check_mpi(MPI_Status_set_cancelled(status, 0), "MPI_Status_set_cancelled");
+}
+
 void Comm::send(const ConstBuffer& buffer, int destination, int tag) const {
   wait_for(*this, post_checked_send(*this, buffer, destination, tag, SendMode::standard, "wisp::Comm::send"));
 }

@@ -129,16 +129,19 @@ void start_all(std::span<Request> requests) {
   for (Request& request : requests) request.start();
 }
 
-bool test_all(std::span<Request> requests) {
+bool test_all(std::span<Request> requests, std::span<Status> statuses) {
   const auto all_done = [&] { return std::ranges::all_of(requests, &Request::done); };
   if (!all_done()) engine_of(requests)->poll();
   if (!all_done()) return false;
-  for (Request& request : requests) request.take();
+  wait_all(requests, statuses);
   return true;
 }
 
-void wait_all(std::span<Request> requests) {
-  for (Request& request : requests) request.wait();
+void wait_all(std::span<Request> requests, std::span<Status> statuses) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Status status = requests[i].wait();
+    if (!statuses.empty()) statuses[i] = status;
+  }
 }
 
 std::optional<Completion> test_any(std::span<Request> requests) {

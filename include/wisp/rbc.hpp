@@ -1,0 +1,812 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "wisp/collectives.hpp"
+#include "wisp/error.hpp"
+
+/// The names of the RBC library (Axtmann, Wiebigke, Sanders 2018) over wisp, in both spellings, RBC:: and
+/// rbc::, so that programs written for it compile unchanged. A thin mapping: everything is done by raw
+/// communicators.
+///
+/// As in RBC: creation is local; a message's tag is MPI's own, so it can be received with MPI too; where two
+/// communicators share more than one process, operations on both at one time need different tags; a status
+/// holds the source as a rank of the MPI communicator (get_Rank_from_Status maps it). Unlike in RBC, every
+/// test and wait makes all operations progress, and errors are thrown as wisp::Error.
+///
+/// Forms with an MPI_Request call MPI directly. Such a receive does not see messages that a wildcard receive
+/// or probe of this library has set aside.
+
+namespace RBC {
+
+/// Tags of the collectives where the caller gives none: each stands for one from the upper end of the tags.
+enum : int {
+  RBC_BCAST_TAG = -1,
+  RBC_IBCAST_TAG = -2,
+  RBC_GATHER_TAG = -3,
+  RBC_IGATHER_TAG = -4,
+  RBC_GATHERV_TAG = -5,
+  RBC_IGATHERV_TAG = -6,
+  RBC_GATHERM_TAG = -7,
+  RBC_IGATHERM_TAG = -8,
+  RBC_ALLGATHER_TAG = -9,
+  RBC_IALLGATHER_TAG = -10,
+  RBC_ALLGATHERV_TAG = -11,
+  RBC_IALLGATHERV_TAG = -12,
+  RBC_ALLGATHERM_TAG = -13,
+  RBC_IALLGATHERM_TAG = -14,
+  RBC_REDUCE_TAG = -15,
+  RBC_IREDUCE_TAG = -16,
+  RBC_ALLREDUCE_TAG = -17,
+  RBC_IALLREDUCE_TAG = -18,
+  RBC_SCAN_TAG = -19,
+  RBC_ISCAN_TAG = -20,
+  RBC_EXSCAN_TAG = -21,
+  RBC_IEXSCAN_TAG = -22,
+  RBC_SCANANDBCAST_TAG = -23,
+  RBC_ISCANANDBCAST_TAG = -24,
+  RBC_BARRIER_TAG = -25,
+  RBC_IBARRIER_TAG = -26,
+  RBC_ALLTOALL_TAG = -27,
+  RBC_ALLTOALLV_TAG = -28,
+  RBC_OPTIMIZED_TAG = -29
+};
+
+class Comm {
+ public:
+  Comm() = default;
+  explicit Comm(wisp::Comm comm, MPI_Comm mpi_comm, bool use_mpi_collectives = false,
+                bool split_mpi_comm = false, bool use_comm_create = true)
+      : comm_(std::move(comm)),
+        mpi_comm_(mpi_comm),
+        use_mpi_collectives_(use_mpi_collectives),
+        split_mpi_comm_(split_mpi_comm),
+        use_comm_create_(use_comm_create) {}
+
+  int MpiRankToRangeRank(int rank) const { return comm_.group().from_world(rank); }
+  int RangeRankToMpiRank(int rank) const { return comm_.group().to_world(rank); }
+  bool includesMpiRank(int rank) const { return !isEmpty() && comm_.group().from_world(rank) >= 0; }
+  bool isEmpty() const { return comm_.empty(); }
+  bool useMPICollectives() const { return use_mpi_collectives_; }
+  bool useCommCreate() const { return use_comm_create_; }
+  bool splitMPIComm() const { return split_mpi_comm_; }
+  MPI_Comm get() const { return mpi_comm_; }
+  int getSize() const { return comm_.size(); }
+  int getRank() const { return comm_.rank(); }
+  int getMpiFirst() const { return comm_.group().to_world(0); }
+  int getMpiLast() const { return comm_.group().to_world(comm_.size() - 1); }
+  int getStride() const { return comm_.group().range().stride; }
+
+  /// The communicator that does the work.
+  const wisp::Comm& on() const { return comm_; }
+
+ private:
+  wisp::Comm comm_;
+  MPI_Comm mpi_comm_ = MPI_COMM_NULL;
+  bool use_mpi_collectives_ = false;
+  bool split_mpi_comm_ = false;
+  bool use_comm_create_ = true;
+};
+
+inline std::ostream& operator<<(std::ostream& stream, Comm const& comm) {
+  if (comm.isEmpty()) return stream << "(empty)";
+  return stream << comm.getMpiFirst() << ".." << comm.getMpiLast() << " step " << comm.getStride();
+}
+
+namespace _internal {
+
+/// A status of `comm`, with the source as a rank of the MPI communicator.
+inline void put_status(Comm const& comm, wisp::Status status, MPI_Status* to) {
+  if (status.source >= 0) status.source = comm.RangeRankToMpiRank(status.source);
+  status.copy_to(to);
+}
+
+}  // namespace _internal
+
+/// An operation; copies are the same one.
+class Request {
+ public:
+  Request() = default;
+  Request(wisp::Request request, Comm comm)
+      : state_(new State{std::move(request), std::move(comm), MPI_REQUEST_NULL}) {}
+  explicit Request(MPI_Request request) : state_(new State{{}, {}, request}) {}
+
+  int test(int* flag, MPI_Status* status) {
+    *flag = 1;
+    if (state_ == nullptr) return MPI_SUCCESS;
+    if (state_->of_mpi != MPI_REQUEST_NULL) return MPI_Test(&state_->of_mpi, flag, status);
+    const bool was_active = state_->request.active();
+    const std::optional<wisp::Status> done = state_->request.test();
+    *flag = done ? 1 : 0;
+    if (done && was_active) _internal::put_status(state_->comm, *done, status);
+    return MPI_SUCCESS;
+  }
+  int wait(MPI_Status* status) {
+    if (state_ == nullptr) return MPI_SUCCESS;
+    if (state_->of_mpi != MPI_REQUEST_NULL) return MPI_Wait(&state_->of_mpi, status);
+    const bool was_active = state_->request.active();
+    const wisp::Status done = state_->request.wait();
+    if (was_active) _internal::put_status(state_->comm, done, status);
+    return MPI_SUCCESS;
+  }
+
+ private:
+  struct State {
+    wisp::Request request;
+    Comm comm;
+    MPI_Request of_mpi;
+  };
+  std::shared_ptr<State> state_;
+};
+
+namespace _internal {
+
+inline int source_of(int rank) {
+  return rank == MPI_ANY_SOURCE ? wisp::any_source : rank;
+}
+inline int tag_of(int tag) {
+  return tag == MPI_ANY_TAG ? wisp::any_tag : tag;
+}
+
+inline std::size_t size(int count) {
+  wisp::detail::check_within(MPI_ERR_COUNT, "RBC", "count", count, 0, std::numeric_limits<int>::max());
+  return static_cast<std::size_t>(count);
+}
+inline wisp::ConstBuffer read(const void* address, int count, MPI_Datatype type) {
+  if (address == MPI_IN_PLACE) return wisp::in_place();
+  return {address, size(count), type};
+}
+/// Blocks of all ranks; where there is a root, of nobody else.
+inline wisp::Buffer all(Comm const& comm, void* address, int count, MPI_Datatype type, int root = -1) {
+  if (root >= 0 && comm.getRank() != root) return {};
+  return {address, size(count) * static_cast<std::size_t>(comm.getSize()), type};
+}
+inline wisp::Buffer at_root(Comm const& comm, void* address, int count, MPI_Datatype type, int root) {
+  if (comm.getRank() != root) return {};
+  return {address, size(count), type};
+}
+inline wisp::Blocks blocks(Comm const& comm, void* address, const int* counts, const int* displs,
+                           MPI_Datatype type, int root = -1) {
+  if (root >= 0 && comm.getRank() != root) return {};
+  const auto ranks = static_cast<std::size_t>(comm.getSize());
+  return {address, wisp::Integers(counts, ranks), wisp::Integers(displs, ranks), type};
+}
+
+inline wisp::CollectiveOptions with_tag(Comm const& comm, int tag, std::string_view algorithm = {}) {
+  return {.own_tag = tag < 0 ? comm.on().tag_upper_bound() + 1 + tag : tag, .algorithm = algorithm};
+}
+
+/// True if collectives go to MPI: it has a communicator of just these ranks.
+inline bool forwards(Comm const& comm) {
+  if (!comm.useMPICollectives() || comm.isEmpty()) return false;
+  int mpi_size = 0;
+  wisp::detail::check_mpi(MPI_Comm_size(comm.get(), &mpi_size), "MPI_Comm_size");
+  return mpi_size == comm.getSize();
+}
+
+inline int started(Request* request, Comm const& comm, wisp::Request operation) {
+  *request = Request(std::move(operation), comm);
+  return MPI_SUCCESS;
+}
+template <class Start>
+int started_by_mpi(Request* request, Start start) {
+  MPI_Request of_mpi = MPI_REQUEST_NULL;
+  const int code = start(&of_mpi);
+  *request = Request(of_mpi);
+  return code;
+}
+
+}  // namespace _internal
+
+// Communicators.
+
+inline int Create_Comm_from_MPI(MPI_Comm mpi_comm, Comm* rcomm, bool use_mpi_collectives = false,
+                                bool split_mpi_comm = false, bool use_comm_create = true) {
+  *rcomm = Comm(wisp::Comm::attach(mpi_comm).raw(), mpi_comm, use_mpi_collectives, split_mpi_comm,
+                use_comm_create);
+  return MPI_SUCCESS;
+}
+inline Comm Create_Comm_from_MPI(MPI_Comm mpi_comm, bool use_mpi_collectives = false,
+                                 bool split_mpi_comm = false, bool use_comm_create = true) {
+  Comm comm;
+  Create_Comm_from_MPI(mpi_comm, &comm, use_mpi_collectives, split_mpi_comm, use_comm_create);
+  return comm;
+}
+inline int Create_RBC_Comm(MPI_Comm mpi_comm, Comm* rcomm) {
+  return Create_Comm_from_MPI(mpi_comm, rcomm);
+}
+inline int Create_RBC_Comm(MPI_Comm mpi_comm, Comm& rcomm) {
+  return Create_Comm_from_MPI(mpi_comm, &rcomm);
+}
+
+inline int Comm_create_group(Comm const& comm, Comm* new_comm, int first, int last, int stride = 1) {
+  const wisp::Comm range = comm.on().range(first, last, stride);
+  if (!comm.splitMPIComm()) {
+    *new_comm = Comm(range, comm.get(), comm.useMPICollectives(), false, comm.useCommCreate());
+    return MPI_SUCCESS;
+  }
+  const MPI_Comm split = range.is_member() ? range.to_mpi() : MPI_COMM_NULL;
+  *new_comm = split == MPI_COMM_NULL ? Comm()
+                                     : Comm(wisp::Comm::attach(split).raw(), split, comm.useMPICollectives(),
+                                            true, comm.useCommCreate());
+  return MPI_SUCCESS;
+}
+inline int Comm_create(Comm const& comm, Comm* new_comm, int first, int last, int stride = 1) {
+  return Comm_create_group(comm, new_comm, first, last, stride);
+}
+inline Comm Comm_create(Comm const& comm, int first, int last, int stride = 1) {
+  Comm made;
+  Comm_create_group(comm, &made, first, last, stride);
+  return made;
+}
+inline int Split_RBC_Comm(Comm const& comm, int first, int last, Comm* new_comm) {
+  return Comm_create_group(comm, new_comm, first, last);
+}
+inline int Split_RBC_Comm(Comm const& comm, Comm& new_comm, int first, int last) {
+  return Comm_create_group(comm, &new_comm, first, last);
+}
+inline int Split_Comm(Comm const& comm, int left_start, int left_end, int right_start, int right_end,
+                      Comm* left, Comm* right) {
+  Comm_create_group(comm, left, left_start, left_end);
+  return Comm_create_group(comm, right, right_start, right_end);
+}
+inline int Comm_rank(Comm const& comm, int* rank) {
+  *rank = comm.getRank();
+  return MPI_SUCCESS;
+}
+inline int Comm_size(Comm const& comm, int* size) {
+  *size = comm.getSize();
+  return MPI_SUCCESS;
+}
+inline int Comm_free(Comm& comm) {
+  if (comm.splitMPIComm() && !comm.isEmpty()) {
+    MPI_Comm split = comm.get();
+    int is_same = MPI_UNEQUAL;
+    MPI_Comm_compare(split, MPI_COMM_WORLD, &is_same);
+    comm = Comm();
+    return is_same == MPI_IDENT ? MPI_SUCCESS : MPI_Comm_free(&split);
+  }
+  comm = Comm();
+  return MPI_SUCCESS;
+}
+inline int get_Rank_from_Status(Comm const& comm, MPI_Status status) {
+  return comm.MpiRankToRangeRank(status.MPI_SOURCE);
+}
+
+// Point-to-point.
+
+inline int Send(const void* sendbuf, int count, MPI_Datatype datatype, int dest, int tag, Comm const& comm) {
+  comm.on().send({sendbuf, _internal::size(count), datatype}, dest, tag);
+  return MPI_SUCCESS;
+}
+inline int Ssend(const void* sendbuf, int count, MPI_Datatype datatype, int dest, int tag, Comm const& comm) {
+  comm.on().ssend({sendbuf, _internal::size(count), datatype}, dest, tag);
+  return MPI_SUCCESS;
+}
+inline int Isend(const void* sendbuf, int count, MPI_Datatype datatype, int dest, int tag, Comm const& comm,
+                 MPI_Request* request) {
+  return MPI_Isend(sendbuf, count, datatype, comm.RangeRankToMpiRank(dest), tag, comm.get(), request);
+}
+inline int Isend(const void* sendbuf, int count, MPI_Datatype datatype, int dest, int tag, Comm const& comm,
+                 Request* request) {
+  return _internal::started(request, comm,
+                            comm.on().isend({sendbuf, _internal::size(count), datatype}, dest, tag));
+}
+inline int Issend(const void* sendbuf, int count, MPI_Datatype datatype, int dest, int tag, Comm const& comm,
+                  MPI_Request* request) {
+  return MPI_Issend(sendbuf, count, datatype, comm.RangeRankToMpiRank(dest), tag, comm.get(), request);
+}
+inline int Issend(const void* sendbuf, int count, MPI_Datatype datatype, int dest, int tag, Comm const& comm,
+                  Request* request) {
+  return _internal::started(request, comm,
+                            comm.on().issend({sendbuf, _internal::size(count), datatype}, dest, tag));
+}
+inline int Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, Comm const& comm,
+                MPI_Status* status = MPI_STATUS_IGNORE) {
+  const wisp::Status done = comm.on().receive({buf, _internal::size(count), datatype},
+                                              _internal::source_of(source), _internal::tag_of(tag));
+  _internal::put_status(comm, done, status);
+  return MPI_SUCCESS;
+}
+inline int Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, Comm const& comm,
+                 MPI_Request* request) {
+  const int rank = source == MPI_ANY_SOURCE ? source : comm.RangeRankToMpiRank(source);
+  return MPI_Irecv(buffer, count, datatype, rank, tag, comm.get(), request);
+}
+inline int Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, Comm const& comm,
+                 Request* request) {
+  return _internal::started(request, comm,
+                            comm.on().ireceive({buffer, _internal::size(count), datatype},
+                                               _internal::source_of(source), _internal::tag_of(tag)));
+}
+inline int Sendrecv(void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+                    int recvcount, MPI_Datatype recvtype, int source, int recvtag, Comm const& comm,
+                    MPI_Status* status) {
+  const wisp::Status done = comm.on().sendrecv({sendbuf, _internal::size(sendcount), sendtype}, dest, sendtag,
+                                               {recvbuf, _internal::size(recvcount), recvtype},
+                                               _internal::source_of(source), _internal::tag_of(recvtag));
+  _internal::put_status(comm, done, status);
+  return MPI_SUCCESS;
+}
+inline int Isendrecv(void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                     void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                     Comm const& comm, Request* request) {
+  return _internal::started(request, comm,
+                            comm.on().isendrecv({sendbuf, _internal::size(sendcount), sendtype}, dest,
+                                                sendtag, {recvbuf, _internal::size(recvcount), recvtype},
+                                                _internal::source_of(source), _internal::tag_of(recvtag)));
+}
+inline int Iprobe(int source, int tag, Comm const& comm, int* flag, MPI_Status* status) {
+  const auto found = comm.on().iprobe(_internal::source_of(source), _internal::tag_of(tag));
+  *flag = found ? 1 : 0;
+  if (found) _internal::put_status(comm, *found, status);
+  return MPI_SUCCESS;
+}
+inline int Probe(int source, int tag, Comm const& comm, MPI_Status* status) {
+  _internal::put_status(comm, comm.on().probe(_internal::source_of(source), _internal::tag_of(tag)), status);
+  return MPI_SUCCESS;
+}
+
+// Completion.
+
+inline int Test(Request* request, int* flag, MPI_Status* status) {
+  return request->test(flag, status);
+}
+inline int Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  return MPI_Test(request, flag, status);
+}
+inline int Wait(Request* request, MPI_Status* status) {
+  return request->wait(status);
+}
+inline int Wait(MPI_Request* request, MPI_Status* status) {
+  return MPI_Wait(request, status);
+}
+inline int Testall(int count, Request requests[], int* flag, MPI_Status statuses[]) {
+  *flag = 1;
+  for (int i = 0; i < count; ++i) {
+    int done = 0;
+    requests[i].test(&done, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+    *flag = *flag != 0 && done != 0 ? 1 : 0;
+  }
+  return MPI_SUCCESS;
+}
+inline int Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  return MPI_Testall(count, requests, flag, statuses);
+}
+inline int Waitall(int count, Request requests[], MPI_Status statuses[]) {
+  for (int i = 0; i < count; ++i) {
+    requests[i].wait(statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+  }
+  return MPI_SUCCESS;
+}
+inline int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  return MPI_Waitall(count, requests, statuses);
+}
+
+// Collectives.
+
+inline int Bcast(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm) {
+  if (_internal::forwards(comm)) return MPI_Bcast(buffer, count, datatype, root, comm.get());
+  comm.on().bcast({buffer, _internal::size(count), datatype}, root, _internal::with_tag(comm, RBC_BCAST_TAG));
+  return MPI_SUCCESS;
+}
+inline int Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm,
+                  Request* request, int tag = RBC_IBCAST_TAG) {
+  if (_internal::forwards(comm)) {
+    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
+      return MPI_Ibcast(buffer, count, datatype, root, comm.get(), of_mpi);
+    });
+  }
+  return _internal::started(
+      request, comm,
+      comm.on().ibcast({buffer, _internal::size(count), datatype}, root, _internal::with_tag(comm, tag)));
+}
+
+inline int Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                  MPI_Datatype recvtype, int root, Comm const& comm) {
+  if (_internal::forwards(comm))
+    return MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm.get());
+  comm.on().gather(_internal::read(sendbuf, sendcount, sendtype),
+                   _internal::all(comm, recvbuf, recvcount, recvtype, root), root,
+                   _internal::with_tag(comm, RBC_GATHER_TAG));
+  return MPI_SUCCESS;
+}
+inline int Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                   MPI_Datatype recvtype, int root, Comm const& comm, Request* request,
+                   int tag = RBC_IGATHER_TAG) {
+  if (_internal::forwards(comm)) {
+    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
+      return MPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm.get(),
+                         of_mpi);
+    });
+  }
+  return _internal::started(request, comm,
+                            comm.on().igather(_internal::read(sendbuf, sendcount, sendtype),
+                                              _internal::all(comm, recvbuf, recvcount, recvtype, root), root,
+                                              _internal::with_tag(comm, tag)));
+}
+
+inline int Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   const int* recvcounts, const int* displs, MPI_Datatype recvtype, int root,
+                   Comm const& comm) {
+  if (_internal::forwards(comm))
+    return MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm.get());
+  comm.on().gatherv(_internal::read(sendbuf, sendcount, sendtype),
+                    _internal::blocks(comm, recvbuf, recvcounts, displs, recvtype, root), root,
+                    _internal::with_tag(comm, RBC_GATHERV_TAG));
+  return MPI_SUCCESS;
+}
+inline int Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    const int* recvcounts, const int* displs, MPI_Datatype recvtype, int root,
+                    Comm const& comm, Request* request, int tag = RBC_IGATHERV_TAG) {
+  if (_internal::forwards(comm)) {
+    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
+      return MPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+                          comm.get(), of_mpi);
+    });
+  }
+  return _internal::started(
+      request, comm,
+      comm.on().igatherv(_internal::read(sendbuf, sendcount, sendtype),
+                         _internal::blocks(comm, recvbuf, recvcounts, displs, recvtype, root), root,
+                         _internal::with_tag(comm, tag)));
+}
+
+inline int Gatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                   int root, std::function<void(void*, void*, void*, void*, void*)> op, Comm const& comm) {
+  comm.on().gatherm(_internal::read(sendbuf, sendcount, sendtype),
+                    _internal::at_root(comm, recvbuf, recvcount, sendtype, root), root, op,
+                    _internal::with_tag(comm, RBC_GATHERM_TAG));
+  return MPI_SUCCESS;
+}
+inline int Igatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                    int root, std::function<void(void*, void*, void*, void*, void*)> op, Comm const& comm,
+                    Request* request, int tag = RBC_IGATHERM_TAG) {
+  return _internal::started(request, comm,
+                            comm.on().igatherm(_internal::read(sendbuf, sendcount, sendtype),
+                                               _internal::at_root(comm, recvbuf, recvcount, sendtype, root),
+                                               root, op, _internal::with_tag(comm, tag)));
+}
+
+inline int Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                     MPI_Datatype recvtype, Comm const& comm) {
+  if (_internal::forwards(comm))
+    return MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm.get());
+  comm.on().allgather(_internal::read(sendbuf, sendcount, sendtype),
+                      _internal::all(comm, recvbuf, recvcount, recvtype),
+                      _internal::with_tag(comm, RBC_ALLGATHER_TAG));
+  return MPI_SUCCESS;
+}
+inline int Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                      MPI_Datatype recvtype, Comm const& comm, Request* request,
+                      int tag = RBC_IALLGATHER_TAG) {
+  if (_internal::forwards(comm)) {
+    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
+      return MPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm.get(), of_mpi);
+    });
+  }
+  return _internal::started(request, comm,
+                            comm.on().iallgather(_internal::read(sendbuf, sendcount, sendtype),
+                                                 _internal::all(comm, recvbuf, recvcount, recvtype),
+                                                 _internal::with_tag(comm, tag)));
+}
+
+inline int Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                      const int* recvcounts, const int* displs, MPI_Datatype recvtype, Comm const& comm) {
+  if (_internal::forwards(comm))
+    return MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm.get());
+  comm.on().allgatherv(_internal::read(sendbuf, sendcount, sendtype),
+                       _internal::blocks(comm, recvbuf, recvcounts, displs, recvtype),
+                       _internal::with_tag(comm, RBC_ALLGATHERV_TAG));
+  return MPI_SUCCESS;
+}
+inline int Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       const int* recvcounts, const int* displs, MPI_Datatype recvtype, Comm const& comm,
+                       Request* request, int tag = RBC_IALLGATHERV_TAG) {
+  if (_internal::forwards(comm)) {
+    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
+      return MPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm.get(),
+                             of_mpi);
+    });
+  }
+  return _internal::started(
+      request, comm,
+      comm.on().iallgatherv(_internal::read(sendbuf, sendcount, sendtype),
+                            _internal::blocks(comm, recvbuf, recvcounts, displs, recvtype),
+                            _internal::with_tag(comm, tag)));
+}
+
+inline int Allgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                      std::function<void(void*, void*, void*, void*, void*)> op, Comm const& comm) {
+  comm.on().allgatherm(_internal::read(sendbuf, sendcount, sendtype),
+                       {recvbuf, _internal::size(recvcount), sendtype}, op,
+                       _internal::with_tag(comm, RBC_ALLGATHERM_TAG));
+  return MPI_SUCCESS;
+}
+inline int Iallgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       int recvcount, std::function<void(void*, void*, void*, void*, void*)> op,
+                       Comm const& comm, Request* request, int tag = RBC_IALLGATHERM_TAG) {
+  return _internal::started(request, comm,
+                            comm.on().iallgatherm(_internal::read(sendbuf, sendcount, sendtype),
+                                                  {recvbuf, _internal::size(recvcount), sendtype}, op,
+                                                  _internal::with_tag(comm, tag)));
+}
+
+inline int Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+                  Comm const& comm) {
+  if (_internal::forwards(comm)) return MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm.get());
+  comm.on().reduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
+                   root, _internal::with_tag(comm, RBC_REDUCE_TAG));
+  return MPI_SUCCESS;
+}
+inline int Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+                   Comm const& comm, Request* request, int tag = RBC_IREDUCE_TAG) {
+  if (_internal::forwards(comm)) {
+    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
+      return MPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm.get(), of_mpi);
+    });
+  }
+  return _internal::started(request, comm,
+                            comm.on().ireduce(_internal::read(sendbuf, count, datatype),
+                                              {recvbuf, _internal::size(count), datatype}, op, root,
+                                              _internal::with_tag(comm, tag)));
+}
+
+inline int Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                     Comm const& comm) {
+  if (_internal::forwards(comm)) return MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm.get());
+  comm.on().allreduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
+                      op, _internal::with_tag(comm, RBC_ALLREDUCE_TAG));
+  return MPI_SUCCESS;
+}
+inline int Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                      Comm const& comm, Request* request, int tag = RBC_IALLREDUCE_TAG) {
+  if (_internal::forwards(comm)) {
+    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
+      return MPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm.get(), of_mpi);
+    });
+  }
+  return _internal::started(
+      request, comm,
+      comm.on().iallreduce(_internal::read(sendbuf, count, datatype),
+                           {recvbuf, _internal::size(count), datatype}, op, _internal::with_tag(comm, tag)));
+}
+
+inline int Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                Comm const& comm) {
+  if (_internal::forwards(comm)) return MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm.get());
+  comm.on().scan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
+                 _internal::with_tag(comm, RBC_SCAN_TAG));
+  return MPI_SUCCESS;
+}
+inline int Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 Comm const& comm, Request* request, int tag = RBC_ISCAN_TAG) {
+  if (_internal::forwards(comm)) {
+    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
+      return MPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm.get(), of_mpi);
+    });
+  }
+  return _internal::started(
+      request, comm,
+      comm.on().iscan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
+                      op, _internal::with_tag(comm, tag)));
+}
+
+inline int Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                  Comm const& comm) {
+  if (_internal::forwards(comm)) return MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm.get());
+  comm.on().exscan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
+                   _internal::with_tag(comm, RBC_EXSCAN_TAG));
+  return MPI_SUCCESS;
+}
+inline int Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                   Comm const& comm, Request* request, int tag = RBC_IEXSCAN_TAG) {
+  if (_internal::forwards(comm)) {
+    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
+      return MPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm.get(), of_mpi);
+    });
+  }
+  return _internal::started(
+      request, comm,
+      comm.on().iexscan(_internal::read(sendbuf, count, datatype),
+                        {recvbuf, _internal::size(count), datatype}, op, _internal::with_tag(comm, tag)));
+}
+
+inline int ScanAndBcast(const void* sendbuf, void* recvbuf_scan, void* recvbuf_bcast, int count,
+                        MPI_Datatype datatype, MPI_Op op, Comm const& comm) {
+  comm.on().scan_and_bcast(
+      _internal::read(sendbuf, count, datatype), {recvbuf_scan, _internal::size(count), datatype},
+      {recvbuf_bcast, _internal::size(count), datatype}, op, _internal::with_tag(comm, RBC_SCANANDBCAST_TAG));
+  return MPI_SUCCESS;
+}
+inline int IscanAndBcast(const void* sendbuf, void* recvbuf_scan, void* recvbuf_bcast, int count,
+                         MPI_Datatype datatype, MPI_Op op, Comm const& comm, Request* request,
+                         int tag = RBC_ISCANANDBCAST_TAG) {
+  return _internal::started(request, comm,
+                            comm.on().iscan_and_bcast(_internal::read(sendbuf, count, datatype),
+                                                      {recvbuf_scan, _internal::size(count), datatype},
+                                                      {recvbuf_bcast, _internal::size(count), datatype}, op,
+                                                      _internal::with_tag(comm, tag)));
+}
+
+inline int Barrier(Comm const& comm) {
+  if (_internal::forwards(comm)) return MPI_Barrier(comm.get());
+  comm.on().barrier(_internal::with_tag(comm, RBC_BARRIER_TAG));
+  return MPI_SUCCESS;
+}
+inline int Ibarrier(Comm const& comm, Request* request, int tag = RBC_IBARRIER_TAG) {
+  if (_internal::forwards(comm)) {
+    return _internal::started_by_mpi(request,
+                                     [&](MPI_Request* of_mpi) { return MPI_Ibarrier(comm.get(), of_mpi); });
+  }
+  return _internal::started(request, comm, comm.on().ibarrier(_internal::with_tag(comm, tag)));
+}
+
+inline int Alltoall(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                    MPI_Datatype recvtype, Comm comm) {
+  if (_internal::forwards(comm)) {
+    return MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm.get());
+  }
+  const wisp::ConstBuffer send = sendbuf == MPI_IN_PLACE
+                                     ? wisp::in_place()
+                                     : wisp::ConstBuffer(_internal::all(comm, sendbuf, sendcount, sendtype));
+  comm.on().alltoall(send, _internal::all(comm, recvbuf, recvcount, recvtype),
+                     _internal::with_tag(comm, RBC_ALLTOALL_TAG));
+  return MPI_SUCCESS;
+}
+inline int Alltoallv(void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+                     void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+                     Comm comm) {
+  if (_internal::forwards(comm)) {
+    return MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                         comm.get());
+  }
+  comm.on().alltoallv(_internal::blocks(comm, sendbuf, sendcounts, sdispls, sendtype),
+                      _internal::blocks(comm, recvbuf, recvcounts, rdispls, recvtype),
+                      _internal::with_tag(comm, RBC_ALLTOALLV_TAG));
+  return MPI_SUCCESS;
+}
+
+namespace _internal {
+
+/// Algorithms by name.
+namespace optimized {
+
+inline int Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                     MPI_Datatype recvtype, Comm const& comm) {
+  comm.on().allgather(_internal::read(sendbuf, sendcount, sendtype),
+                      _internal::all(comm, recvbuf, recvcount, recvtype),
+                      _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
+  return MPI_SUCCESS;
+}
+inline int AllgatherDissemination(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  int recvcount, MPI_Datatype recvtype, Comm const& comm) {
+  comm.on().allgather(_internal::read(sendbuf, sendcount, sendtype),
+                      _internal::all(comm, recvbuf, recvcount, recvtype),
+                      _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "dissemination"));
+  return MPI_SUCCESS;
+}
+inline int AllgatherHypercube(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              int recvcount, MPI_Datatype recvtype, Comm const& comm) {
+  comm.on().allgather(_internal::read(sendbuf, sendcount, sendtype),
+                      _internal::all(comm, recvbuf, recvcount, recvtype),
+                      _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "hypercube"));
+  return MPI_SUCCESS;
+}
+inline int AllgatherPipeline(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             int recvcount, MPI_Datatype recvtype, Comm const& comm) {
+  comm.on().allgather(_internal::read(sendbuf, sendcount, sendtype),
+                      _internal::all(comm, recvbuf, recvcount, recvtype),
+                      _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "ring"));
+  return MPI_SUCCESS;
+}
+inline int Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                     Comm const& comm) {
+  comm.on().allreduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
+                      op, _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
+  return MPI_SUCCESS;
+}
+inline int AllreduceTwotree(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                            Comm const& comm) {
+  comm.on().allreduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
+                      op, _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
+  return MPI_SUCCESS;
+}
+inline int AllreduceScatterAllgather(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                                     MPI_Op op, Comm const& comm) {
+  comm.on().allreduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
+                      op, _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "scatter_allgather"));
+  return MPI_SUCCESS;
+}
+inline int AllreduceHypercube(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                              Comm const& comm) {
+  comm.on().allreduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
+                      op, _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "recursive_doubling"));
+  return MPI_SUCCESS;
+}
+inline int Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                Comm const& comm) {
+  comm.on().scan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
+                 _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
+  return MPI_SUCCESS;
+}
+inline int ScanTwotree(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                       Comm const& comm) {
+  comm.on().scan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
+                 _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
+  return MPI_SUCCESS;
+}
+inline int Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                  Comm const& comm) {
+  comm.on().exscan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
+                   _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
+  return MPI_SUCCESS;
+}
+inline int ExscanTwotree(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                         Comm const& comm) {
+  comm.on().exscan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
+                   _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
+  return MPI_SUCCESS;
+}
+inline int ReduceTwotree(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                         int root, Comm const& comm) {
+  comm.on().reduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
+                   root, _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
+  return MPI_SUCCESS;
+}
+inline int ScanAndBcastTwotree(const void* sendbuf, void* recvbuf_scan, void* recvbuf_bcast, int count,
+                               MPI_Datatype datatype, MPI_Op op, Comm const& comm) {
+  comm.on().scan_and_bcast(_internal::read(sendbuf, count, datatype),
+                           {recvbuf_scan, _internal::size(count), datatype},
+                           {recvbuf_bcast, _internal::size(count), datatype}, op,
+                           _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
+  return MPI_SUCCESS;
+}
+inline int Bcast(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm) {
+  comm.on().bcast({buffer, _internal::size(count), datatype}, root,
+                  _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
+  return MPI_SUCCESS;
+}
+inline int BcastBinomial(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm) {
+  comm.on().bcast({buffer, _internal::size(count), datatype}, root,
+                  _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "binomial"));
+  return MPI_SUCCESS;
+}
+inline int BcastTwotree(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm) {
+  comm.on().bcast({buffer, _internal::size(count), datatype}, root,
+                  _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
+  return MPI_SUCCESS;
+}
+inline int BcastScatterAllgather(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm) {
+  comm.on().bcast({buffer, _internal::size(count), datatype}, root,
+                  _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "scatter_allgather"));
+  return MPI_SUCCESS;
+}
+/// `recvcount` is that of all blocks together; their sizes are asked for first.
+inline int AllgathervDissemination(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                   int recvcount, MPI_Datatype recvtype, Comm const& comm) {
+  std::vector<int> counts(static_cast<std::size_t>(comm.getSize()));
+  const int own = sendcount;
+  comm.on().allgather(wisp::buffer_of(own), counts, _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
+  comm.on().allgatherv(_internal::read(sendbuf, sendcount, sendtype),
+                       {wisp::Buffer(recvbuf, _internal::size(recvcount), recvtype), counts},
+                       _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "dissemination"));
+  return MPI_SUCCESS;
+}
+
+}  // namespace optimized
+
+}  // namespace _internal
+
+}  // namespace RBC
+
+namespace rbc = RBC;

@@ -1,0 +1,96 @@
+#include <span>
+
+#include "c/shims.hpp"
+
+// Communicators of wisp.h.
+
+using namespace wisp;
+using namespace wisp::c;
+
+extern "C" {
+
+int WISP_Comm_duplicate(MPI_Comm comm, WISP_Comm* newcomm) {
+  return guarded("WISP_Comm_duplicate", [&] { out(newcomm, "newcomm") = new_comm(Comm::duplicate(comm)); });
+}
+
+int WISP_Comm_attach(MPI_Comm comm, WISP_Comm* newcomm) {
+  return guarded("WISP_Comm_attach", [&] { out(newcomm, "newcomm") = new_comm(Comm::attach(comm)); });
+}
+
+int WISP_Comm_range(WISP_Comm comm, int first, int last, int stride, WISP_Comm* newcomm) {
+  return guarded("WISP_Comm_range",
+                 [&] { out(newcomm, "newcomm") = new_comm(comm_of(comm).range(first, last, stride)); });
+}
+
+int WISP_Comm_subset(WISP_Comm comm, int count, const int ranks[], WISP_Comm* newcomm) {
+  return guarded("WISP_Comm_subset", [&] {
+    const std::span<const int> members(ranks, checked_count(count, "count"));
+    out(newcomm, "newcomm") = new_comm(comm_of(comm).subset(members));
+  });
+}
+
+int WISP_Comm_create_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm* newcomm) {
+  return guarded("WISP_Comm_create_group", [&] {
+    out(newcomm, "newcomm");
+    *newcomm = new_comm(comm_of(comm).create_group(group, tag));
+  });
+}
+
+int WISP_Comm_icreate_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm* newcomm,
+                            WISP_Request* request) {
+  return guarded("WISP_Comm_icreate_group", [&] {
+    out(newcomm, "newcomm");
+    out(request, "request");
+    Comm made;
+    put_request(request, comm_of(comm).icreate_group(group, tag, made));
+    *newcomm = new_comm(std::move(made));
+  });
+}
+
+int WISP_Comm_icreate(WISP_Comm comm, MPI_Group group, WISP_Comm* newcomm, WISP_Request* request) {
+  return guarded("WISP_Comm_icreate", [&] {
+    out(newcomm, "newcomm");
+    out(request, "request");
+    Comm made;
+    put_request(request, comm_of(comm).icreate(group, made));
+    *newcomm = new_comm(std::move(made));
+  });
+}
+
+int WISP_Comm_raw(WISP_Comm comm, WISP_Comm* newcomm) {
+  return guarded("WISP_Comm_raw", [&] { out(newcomm, "newcomm") = new_comm(comm_of(comm).raw()); });
+}
+
+int WISP_Comm_to_mpi(WISP_Comm comm, MPI_Comm* newcomm) {
+  return guarded("WISP_Comm_to_mpi", [&] {
+    out(newcomm, "newcomm");
+    *newcomm = comm_of(comm).to_mpi();
+  });
+}
+
+int WISP_Comm_free(WISP_Comm* comm) {
+  return guarded("WISP_Comm_free", [&] {
+    comm_of(out(comm, "comm"));
+    delete *comm;
+    *comm = WISP_COMM_NULL;
+  });
+}
+
+int WISP_Comm_rank(WISP_Comm comm, int* rank) {
+  return guarded("WISP_Comm_rank", [&] { out(rank, "rank") = comm_of(comm).rank(); });
+}
+
+int WISP_Comm_size(WISP_Comm comm, int* size) {
+  return guarded("WISP_Comm_size", [&] { out(size, "size") = comm_of(comm).size(); });
+}
+
+int WISP_Comm_translate(WISP_Comm comm, int rank, WISP_Comm other, int* translated) {
+  return guarded("WISP_Comm_translate",
+                 [&] { out(translated, "translated") = comm_of(comm).translate(rank, comm_of(other)); });
+}
+
+int WISP_Comm_tag_ub(WISP_Comm comm, int* tag_ub) {
+  return guarded("WISP_Comm_tag_ub", [&] { out(tag_ub, "tag_ub") = comm_of(comm).tag_upper_bound(); });
+}
+
+}  // extern "C"

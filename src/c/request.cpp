@@ -1,0 +1,188 @@
+#include <span>
+#include <vector>
+
+#include "c/shims.hpp"
+
+// Completion functions of wisp.h.
+
+using namespace wisp;
+using namespace wisp::c;
+
+namespace {
+
+/// The requests behind an array of handles, as the C++ functions want them: one after the other. They go back
+/// to their handles at the end; handles of those that have ended become WISP_REQUEST_NULL.
+class Borrowed {
+ public:
+  Borrowed(int count, WISP_Request* handles) : handles_(handles, checked_count(count, "count")) {
+    for (WISP_Request handle : handles_) {
+      requests.push_back(handle == WISP_REQUEST_NULL ? Request() : std::move(handle->request));
+    }
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  ~Borrowed() {
+    for (std::size_t i = 0; i < handles_.size(); ++i) {
+      if (handles_[i] == WISP_REQUEST_NULL) continue;
+      handles_[i]->request = std::move(requests[i]);
+      drop_if_ended(handles_[i]);
+    }
+  }
+
+  static void drop_if_ended(WISP_Request& handle) {
+    if (handle->request.active() || handle->request.is_persistent()) return;
+    delete handle;
+    handle = WISP_REQUEST_NULL;
+  }
+
+  std::vector<Request> requests;
+
+ private:
+  std::span<WISP_Request> handles_;
+};
+
+/// One request; also where the operation ended with an error, its handle is dropped.
+template <class Body>
+void with_request(WISP_Request* request, Body body) {
+  WISP_Request& handle = out(request, "request");
+  struct DropAtEnd {
+    WISP_Request& handle;
+    ~DropAtEnd() {
+      if (handle != WISP_REQUEST_NULL) Borrowed::drop_if_ended(handle);
+    }
+  } drop{handle};
+  body(handle);
+}
+
+void put_statuses(MPI_Status* statuses, const std::vector<Status>& from) {
+  for (std::size_t i = 0; i < from.size(); ++i) put_status(statuses, i, from[i]);
+}
+
+Request& persistent_of(WISP_Request request) {
+  if (request == WISP_REQUEST_NULL) throw Error(MPI_ERR_REQUEST, "request = WISP_REQUEST_NULL");
+  return request->request;
+}
+
+int put_some(const std::vector<Completion>& completions, bool any_active, int* indices,
+             MPI_Status* statuses) {
+  if (completions.empty()) return any_active ? 0 : MPI_UNDEFINED;
+  for (std::size_t i = 0; i < completions.size(); ++i) {
+    indices[i] = static_cast<int>(completions[i].index);
+    put_status(statuses, i, completions[i].status);
+  }
+  return static_cast<int>(completions.size());
+}
+
+bool any_active(const std::vector<Request>& requests) {
+  for (const Request& request : requests) {
+    if (request.active()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+extern "C" {
+
+int WISP_Test(WISP_Request* request, int* flag, MPI_Status* status) {
+  return guarded("WISP_Test", [&] {
+    out(flag, "flag");
+    with_request(request, [&](WISP_Request handle) {
+      const std::optional<Status> done = handle == WISP_REQUEST_NULL ? Status{} : handle->request.test();
+      *flag = done ? 1 : 0;
+      if (done) put_status(status, *done);
+    });
+  });
+}
+
+int WISP_Wait(WISP_Request* request, MPI_Status* status) {
+  return guarded("WISP_Wait", [&] {
+    with_request(request, [&](WISP_Request handle) {
+      put_status(status, handle == WISP_REQUEST_NULL ? Status{} : handle->request.wait());
+    });
+  });
+}
+
+int WISP_Testall(int count, WISP_Request requests[], int* flag, MPI_Status statuses[]) {
+  return guarded("WISP_Testall", [&] {
+    out(flag, "flag");
+    Borrowed borrowed(count, requests);
+    std::vector<Status> results(borrowed.requests.size());
+    *flag = test_all(borrowed.requests, results) ? 1 : 0;
+    if (*flag != 0) put_statuses(statuses, results);
+  });
+}
+
+int WISP_Waitall(int count, WISP_Request requests[], MPI_Status statuses[]) {
+  return guarded("WISP_Waitall", [&] {
+    Borrowed borrowed(count, requests);
+    std::vector<Status> results(borrowed.requests.size());
+    wait_all(borrowed.requests, results);
+    put_statuses(statuses, results);
+  });
+}
+
+int WISP_Testany(int count, WISP_Request requests[], int* index, int* flag, MPI_Status* status) {
+  return guarded("WISP_Testany", [&] {
+    out(index, "index") = MPI_UNDEFINED;
+    out(flag, "flag");
+    Borrowed borrowed(count, requests);
+    *flag = any_active(borrowed.requests) ? 0 : 1;
+    if (const std::optional<Completion> done = test_any(borrowed.requests)) {
+      *flag = 1;
+      *index = static_cast<int>(done->index);
+      put_status(status, done->status);
+    }
+  });
+}
+
+int WISP_Waitany(int count, WISP_Request requests[], int* index, MPI_Status* status) {
+  return guarded("WISP_Waitany", [&] {
+    out(index, "index") = MPI_UNDEFINED;
+    Borrowed borrowed(count, requests);
+    if (const std::optional<Completion> done = wait_any(borrowed.requests)) {
+      *index = static_cast<int>(done->index);
+      put_status(status, done->status);
+    }
+  });
+}
+
+int WISP_Testsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
+  return guarded("WISP_Testsome", [&] {
+    out(outcount, "outcount");
+    Borrowed borrowed(incount, requests);
+    const bool active = any_active(borrowed.requests);
+    *outcount = put_some(test_some(borrowed.requests), active, indices, statuses);
+  });
+}
+
+int WISP_Waitsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
+  return guarded("WISP_Waitsome", [&] {
+    out(outcount, "outcount");
+    Borrowed borrowed(incount, requests);
+    const bool active = any_active(borrowed.requests);
+    *outcount = put_some(wait_some(borrowed.requests), active, indices, statuses);
+  });
+}
+
+int WISP_Start(WISP_Request* request) {
+  return guarded("WISP_Start", [&] { persistent_of(out(request, "request")).start(); });
+}
+
+int WISP_Startall(int count, WISP_Request requests[]) {
+  return guarded("WISP_Startall", [&] {
+    for (WISP_Request request : std::span(requests, checked_count(count, "count"))) {
+      persistent_of(request).start();
+    }
+  });
+}
+
+int WISP_Request_free(WISP_Request* request) {
+  return guarded("WISP_Request_free", [&] {
+    persistent_of(out(request, "request")).free();
+    delete *request;
+    *request = WISP_REQUEST_NULL;
+  });
+}
+
+}  // extern "C"

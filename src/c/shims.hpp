@@ -1,0 +1,98 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "wisp/comm.hpp"
+#include "wisp/error.hpp"
+#include "wisp/wisp.h"
+
+// What the functions of wisp.h share: handles, conversions, and exceptions that become error classes.
+
+struct WISP_Comm_object {
+  wisp::Comm comm;
+};
+
+struct WISP_Request_object {
+  wisp::Request request;
+};
+
+namespace wisp::c {
+
+/// Keeps the sentence for WISP_Error_message, with the C name of the call; gives the class.
+int keep_error(const char* call, int error_class, const std::string& sentence) noexcept;
+
+/// Runs `body`; an exception becomes its error class.
+template <class Body>
+int guarded(const char* call, Body body) noexcept {
+  try {
+    body();
+    return MPI_SUCCESS;
+  } catch (const Error& error) {
+    return keep_error(call, error.error_class(), error.what());
+  } catch (const std::bad_alloc&) {
+    return keep_error(call, MPI_ERR_NO_MEM, "out of memory");
+  } catch (const std::exception& error) {
+    return keep_error(call, MPI_ERR_OTHER, error.what());
+  }
+}
+
+inline const Comm& comm_of(WISP_Comm comm) {
+  if (comm == WISP_COMM_NULL) throw Error(MPI_ERR_COMM, "comm = WISP_COMM_NULL");
+  return comm->comm;
+}
+
+/// An argument that the call writes to.
+template <class T>
+T& out(T* pointer, const char* name) {
+  if (pointer == nullptr) throw Error(MPI_ERR_ARG, fmt::format("{} = NULL", name));
+  return *pointer;
+}
+
+/// WISP_COMM_NULL for an empty communicator.
+inline WISP_Comm new_comm(Comm comm) {
+  return comm.empty() ? WISP_COMM_NULL : new WISP_Comm_object{std::move(comm)};
+}
+
+inline void put_request(WISP_Request* request, Request started) {
+  out(request, "request") = new WISP_Request_object{std::move(started)};
+}
+
+template <class Count>
+std::size_t checked_count(Count count, const char* name) {
+  if (count < 0) throw Error(MPI_ERR_COUNT, fmt::format("{} = {} is below 0", name, count));
+  return static_cast<std::size_t>(count);
+}
+
+template <class Count>
+ConstBuffer to_send(const void* address, Count count, MPI_Datatype type, const char* count_name) {
+  if (address == MPI_IN_PLACE) return in_place();
+  return {address, checked_count(count, count_name), type};
+}
+
+template <class Count>
+Buffer to_receive(void* address, Count count, MPI_Datatype type, const char* count_name) {
+  if (address == MPI_IN_PLACE) return buffer_in_place();
+  return {address, checked_count(count, count_name), type};
+}
+
+inline int rank_from_mpi(int rank) {
+  return rank == MPI_ANY_SOURCE ? any_source : rank;
+}
+inline int tag_from_mpi(int tag) {
+  return tag == MPI_ANY_TAG ? any_tag : tag;
+}
+
+inline void put_status(MPI_Status* status, const Status& from) {
+  from.copy_to(status);
+}
+/// Of an array, which may be MPI_STATUSES_IGNORE.
+inline void put_status(MPI_Status* statuses, std::size_t place, const Status& from) {
+  if (statuses != MPI_STATUSES_IGNORE) put_status(statuses + place, from);
+}
+
+}  // namespace wisp::c

@@ -1,0 +1,451 @@
+/* Every function of wisp.h, from C99, on real ranks: results beside MPI's own, and errors. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wisp/wisp.h"
+
+#define MOST_RANKS 64
+#define COUNT 5
+
+static int failures = 0;
+static int rank = 0;
+static int size = 0;
+static WISP_Comm comm = WISP_COMM_NULL;
+
+static void expect(int condition, const char* what, int line) {
+  if (condition) return;
+  ++failures;
+  fprintf(stderr, "rank %d, line %d: %s (%s)\n", rank, line, what, WISP_Error_message());
+}
+#define EXPECT(condition) expect((condition), #condition, __LINE__)
+#define OK(call) expect((call) == MPI_SUCCESS, #call, __LINE__)
+
+/* Buffers of all collectives: filled anew before each call, compared with what MPI gives. */
+static int in[MOST_RANKS * COUNT];
+static int result[MOST_RANKS * COUNT];
+static int result_too[MOST_RANKS * COUNT];
+static int expected[MOST_RANKS * COUNT];
+static int expected_too[MOST_RANKS * COUNT];
+
+static void reset(void) {
+  int i;
+  for (i = 0; i < MOST_RANKS * COUNT; ++i) {
+    in[i] = 1000 * rank + i;
+    result[i] = rank;
+    result_too[i] = -1;
+  }
+}
+static void keep_expected(void) {
+  memcpy(expected, result, sizeof expected);
+  memcpy(expected_too, result_too, sizeof expected_too);
+}
+static int is_right(void) {
+  return memcmp(result, expected, sizeof expected) == 0 &&
+         memcmp(result_too, expected_too, sizeof expected_too) == 0;
+}
+
+#define LIST(...) __VA_ARGS__
+
+/* All forms of one collective with one kind of counts. */
+#define FORMS(blocking, nonblocking, persistent, arguments)        \
+  do {                                                             \
+    WISP_Request request = WISP_REQUEST_NULL;                      \
+    int run;                                                       \
+    reset();                                                       \
+    OK(blocking(LIST arguments, comm));                            \
+    EXPECT(is_right());                                            \
+    reset();                                                       \
+    OK(nonblocking(LIST arguments, comm, &request));               \
+    OK(WISP_Wait(&request, MPI_STATUS_IGNORE));                    \
+    EXPECT(request == WISP_REQUEST_NULL);                          \
+    EXPECT(is_right());                                            \
+    OK(persistent(LIST arguments, comm, MPI_INFO_NULL, &request)); \
+    for (run = 0; run < 2; ++run) {                                \
+      reset();                                                     \
+      OK(WISP_Start(&request));                                    \
+      OK(WISP_Wait(&request, MPI_STATUS_IGNORE));                  \
+      EXPECT(is_right());                                          \
+    }                                                              \
+    OK(WISP_Request_free(&request));                               \
+  } while (0)
+
+/* `arguments` with int counts, `arguments_c` with MPI_Count. */
+#define ALL_FORMS(Name, name, arguments, arguments_c)                            \
+  do {                                                                           \
+    WISP_Request range_request = WISP_REQUEST_NULL;                              \
+    keep_expected();                                                             \
+    FORMS(WISP_##Name, WISP_I##name, WISP_##Name##_init, arguments);             \
+    FORMS(WISP_##Name##_c, WISP_I##name##_c, WISP_##Name##_init_c, arguments_c); \
+    reset();                                                                     \
+    OK(WISP_I##name##_range(LIST arguments, comm, &range_request, 0, size - 1)); \
+    OK(WISP_Wait(&range_request, MPI_STATUS_IGNORE));                            \
+    EXPECT(is_right());                                                          \
+  } while (0)
+
+static void merge_ints(void* first, void* first_end, void* second, void* second_end, void* to) {
+  const int *a = first, *a_end = first_end, *b = second, *b_end = second_end;
+  int* out = to;
+  while (a != a_end || b != b_end) {
+    if (b == b_end || (a != a_end && *a <= *b)) {
+      *out++ = *a++;
+    } else {
+      *out++ = *b++;
+    }
+  }
+}
+
+static void test_regular(void) {
+  const int root = size / 2;
+  reset();
+  MPI_Bcast(result, COUNT, MPI_INT, root, MPI_COMM_WORLD);
+  ALL_FORMS(Bcast, bcast, (result, COUNT, MPI_INT, root), (result, COUNT, MPI_INT, root));
+  reset();
+  MPI_Reduce(in, result, COUNT, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+  ALL_FORMS(Reduce, reduce, (in, result, COUNT, MPI_INT, MPI_SUM, root),
+            (in, result, COUNT, MPI_INT, MPI_SUM, root));
+  reset();
+  MPI_Allreduce(in, result, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  ALL_FORMS(Allreduce, allreduce, (in, result, COUNT, MPI_INT, MPI_SUM),
+            (in, result, COUNT, MPI_INT, MPI_SUM));
+  reset();
+  MPI_Scan(in, result, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  ALL_FORMS(Scan, scan, (in, result, COUNT, MPI_INT, MPI_SUM), (in, result, COUNT, MPI_INT, MPI_SUM));
+  MPI_Allreduce(in, result_too, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  ALL_FORMS(Scan_and_bcast, scan_and_bcast, (in, result, result_too, COUNT, MPI_INT, MPI_SUM),
+            (in, result, result_too, COUNT, MPI_INT, MPI_SUM));
+  reset();
+  MPI_Exscan(in, result, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) reset();
+  ALL_FORMS(Exscan, exscan, (in, result, COUNT, MPI_INT, MPI_SUM), (in, result, COUNT, MPI_INT, MPI_SUM));
+  reset();
+  MPI_Reduce_scatter_block(in, result, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  ALL_FORMS(Reduce_scatter_block, reduce_scatter_block, (in, result, COUNT, MPI_INT, MPI_SUM),
+            (in, result, COUNT, MPI_INT, MPI_SUM));
+  reset();
+  MPI_Gather(in, COUNT, MPI_INT, result, COUNT, MPI_INT, root, MPI_COMM_WORLD);
+  ALL_FORMS(Gather, gather, (in, COUNT, MPI_INT, result, COUNT, MPI_INT, root),
+            (in, COUNT, MPI_INT, result, COUNT, MPI_INT, root));
+  /* Ranks have ascending numbers, so merging is gathering. */
+  ALL_FORMS(Gatherm, gatherm, (in, COUNT, MPI_INT, result, COUNT * size, root, merge_ints),
+            (in, COUNT, MPI_INT, result, COUNT * size, root, merge_ints));
+  reset();
+  MPI_Allgather(in, COUNT, MPI_INT, result, COUNT, MPI_INT, MPI_COMM_WORLD);
+  ALL_FORMS(Allgather, allgather, (in, COUNT, MPI_INT, result, COUNT, MPI_INT),
+            (in, COUNT, MPI_INT, result, COUNT, MPI_INT));
+  ALL_FORMS(Allgatherm, allgatherm, (in, COUNT, MPI_INT, result, COUNT * size, merge_ints),
+            (in, COUNT, MPI_INT, result, COUNT * size, merge_ints));
+  reset();
+  MPI_Scatter(in, COUNT, MPI_INT, result, COUNT, MPI_INT, root, MPI_COMM_WORLD);
+  ALL_FORMS(Scatter, scatter, (in, COUNT, MPI_INT, result, COUNT, MPI_INT, root),
+            (in, COUNT, MPI_INT, result, COUNT, MPI_INT, root));
+  reset();
+  MPI_Alltoall(in, COUNT, MPI_INT, result, COUNT, MPI_INT, MPI_COMM_WORLD);
+  ALL_FORMS(Alltoall, alltoall, (in, COUNT, MPI_INT, result, COUNT, MPI_INT),
+            (in, COUNT, MPI_INT, result, COUNT, MPI_INT));
+}
+
+static void test_irregular(void) {
+  const int root = size - 1;
+  int counts[MOST_RANKS], displs[MOST_RANKS], byte_displs[MOST_RANKS], same[MOST_RANKS];
+  MPI_Count counts_c[MOST_RANKS], same_c[MOST_RANKS];
+  MPI_Aint displs_c[MOST_RANKS], byte_displs_c[MOST_RANKS];
+  MPI_Datatype types[MOST_RANKS];
+  int i;
+  for (i = 0; i < size; ++i) {
+    counts[i] = i % 3;
+    displs[i] = COUNT * (size - 1 - i); /* backwards, with gaps */
+    same[i] = (i + rank) % 3;
+    byte_displs[i] = displs[i] * (int)sizeof(int);
+    counts_c[i] = counts[i];
+    displs_c[i] = displs[i];
+    same_c[i] = same[i];
+    byte_displs_c[i] = byte_displs[i];
+    types[i] = MPI_INT;
+  }
+  reset();
+  MPI_Gatherv(in, counts[rank], MPI_INT, result, counts, displs, MPI_INT, root, MPI_COMM_WORLD);
+  ALL_FORMS(Gatherv, gatherv, (in, counts[rank], MPI_INT, result, counts, displs, MPI_INT, root),
+            (in, counts[rank], MPI_INT, result, counts_c, displs_c, MPI_INT, root));
+  reset();
+  MPI_Allgatherv(in, counts[rank], MPI_INT, result, counts, displs, MPI_INT, MPI_COMM_WORLD);
+  ALL_FORMS(Allgatherv, allgatherv, (in, counts[rank], MPI_INT, result, counts, displs, MPI_INT),
+            (in, counts[rank], MPI_INT, result, counts_c, displs_c, MPI_INT));
+  reset();
+  MPI_Scatterv(in, counts, displs, MPI_INT, result, counts[rank], MPI_INT, root, MPI_COMM_WORLD);
+  ALL_FORMS(Scatterv, scatterv, (in, counts, displs, MPI_INT, result, counts[rank], MPI_INT, root),
+            (in, counts_c, displs_c, MPI_INT, result, counts[rank], MPI_INT, root));
+  reset();
+  MPI_Reduce_scatter(in, result, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  ALL_FORMS(Reduce_scatter, reduce_scatter, (in, result, counts, MPI_INT, MPI_SUM),
+            (in, result, counts_c, MPI_INT, MPI_SUM));
+  reset();
+  MPI_Alltoallv(in, same, displs, MPI_INT, result, same, displs, MPI_INT, MPI_COMM_WORLD);
+  ALL_FORMS(Alltoallv, alltoallv, (in, same, displs, MPI_INT, result, same, displs, MPI_INT),
+            (in, same_c, displs_c, MPI_INT, result, same_c, displs_c, MPI_INT));
+  ALL_FORMS(Alltoallw, alltoallw, (in, same, byte_displs, types, result, same, byte_displs, types),
+            (in, same_c, byte_displs_c, types, result, same_c, byte_displs_c, types));
+}
+
+static void test_in_place(void) {
+  reset();
+  MPI_Allreduce(MPI_IN_PLACE, result, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  keep_expected();
+  reset();
+  OK(WISP_Allreduce(MPI_IN_PLACE, result, COUNT, MPI_INT, MPI_SUM, comm));
+  EXPECT(is_right());
+  reset();
+  MPI_Reduce_scatter_block(MPI_IN_PLACE, result, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  keep_expected();
+  reset();
+  OK(WISP_Reduce_scatter_block(MPI_IN_PLACE, result, COUNT, MPI_INT, MPI_SUM, comm));
+  EXPECT(memcmp(result, expected, COUNT * sizeof(int)) == 0);
+  reset();
+  MPI_Alltoall(MPI_IN_PLACE, COUNT, MPI_INT, result, COUNT, MPI_INT, MPI_COMM_WORLD);
+  keep_expected();
+  reset();
+  OK(WISP_Alltoall(MPI_IN_PLACE, COUNT, MPI_INT, result, COUNT, MPI_INT, comm));
+  EXPECT(is_right());
+}
+
+static void test_barrier_and_algorithm(void) {
+  WISP_Request request = WISP_REQUEST_NULL;
+  MPI_Info info = MPI_INFO_NULL;
+  OK(WISP_Barrier(comm));
+  OK(WISP_Ibarrier(comm, &request));
+  OK(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  OK(WISP_Ibarrier_range(comm, &request, 0, size - 1));
+  OK(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "wisp_algorithm", "tree");
+  OK(WISP_Barrier_init(comm, info, &request));
+  OK(WISP_Start(&request));
+  OK(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  OK(WISP_Request_free(&request));
+  MPI_Info_set(info, "wisp_algorithm", "nonsense");
+  EXPECT(WISP_Barrier_init(comm, info, &request) == MPI_ERR_ARG);
+  EXPECT(strcmp(WISP_Error_message(),
+                "WISP_Barrier_init: algorithm = nonsense is not one of dissemination, tree") == 0);
+  MPI_Info_free(&info);
+}
+
+static void test_messages(void) {
+  const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+  int out = rank, got = -1, count = 0, flag = 0, i;
+  MPI_Status status;
+  WISP_Request requests[2];
+  OK(WISP_Sendrecv(&out, 1, MPI_INT, next, 3, &got, 1, MPI_INT, previous, 3, comm, &status));
+  EXPECT(got == previous && status.MPI_SOURCE == previous && status.MPI_TAG == 3);
+  MPI_Get_count(&status, MPI_INT, &count);
+  EXPECT(count == 1);
+  got = -1;
+  OK(WISP_Sendrecv_c(&out, 1, MPI_INT, next, 3, &got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm,
+                     &status));
+  EXPECT(got == previous);
+
+#define EXCHANGE(isend, irecv)                                  \
+  got = -1;                                                     \
+  OK(irecv(&got, 1, MPI_INT, previous, 4, comm, &requests[0])); \
+  OK(isend(&out, 1, MPI_INT, next, 4, comm, &requests[1]));     \
+  OK(WISP_Waitall(2, requests, MPI_STATUSES_IGNORE));           \
+  EXPECT(got == previous && requests[0] == WISP_REQUEST_NULL)
+  EXCHANGE(WISP_Isend, WISP_Irecv);
+  EXCHANGE(WISP_Issend, WISP_Irecv);
+  EXCHANGE(WISP_Isend_c, WISP_Irecv_c);
+  EXCHANGE(WISP_Issend_c, WISP_Irecv_c);
+
+#define BLOCKING(send, recv)                                         \
+  got = -1;                                                          \
+  OK(WISP_Irecv(&got, 1, MPI_INT, previous, 5, comm, &requests[0])); \
+  OK(send(&out, 1, MPI_INT, next, 5, comm));                         \
+  OK(WISP_Wait(&requests[0], &status));                              \
+  EXPECT(got == previous);                                           \
+  got = -1;                                                          \
+  OK(WISP_Isend(&out, 1, MPI_INT, next, 6, comm, &requests[0]));     \
+  OK(WISP_Probe(previous, 6, comm, &status));                        \
+  EXPECT(status.MPI_SOURCE == previous);                             \
+  OK(WISP_Iprobe(MPI_ANY_SOURCE, 6, comm, &flag, &status));          \
+  EXPECT(flag == 1);                                                 \
+  OK(recv(&got, 1, MPI_INT, previous, 6, comm, MPI_STATUS_IGNORE));  \
+  OK(WISP_Wait(&requests[0], MPI_STATUS_IGNORE));                    \
+  EXPECT(got == previous)
+  BLOCKING(WISP_Send, WISP_Recv);
+  BLOCKING(WISP_Ssend, WISP_Recv);
+  BLOCKING(WISP_Send_c, WISP_Recv_c);
+  BLOCKING(WISP_Ssend_c, WISP_Recv_c);
+
+#define PERSISTENT(send_init, recv_init)                            \
+  OK(recv_init(&got, 1, MPI_INT, previous, 8, comm, &requests[0])); \
+  OK(send_init(&out, 1, MPI_INT, next, 8, comm, &requests[1]));     \
+  for (i = 0; i < 3; ++i) {                                         \
+    got = -1;                                                       \
+    OK(WISP_Startall(2, requests));                                 \
+    OK(WISP_Waitall(2, requests, MPI_STATUSES_IGNORE));             \
+    EXPECT(got == previous);                                        \
+  }                                                                 \
+  OK(WISP_Request_free(&requests[0]));                              \
+  OK(WISP_Request_free(&requests[1]))
+  PERSISTENT(WISP_Send_init, WISP_Recv_init);
+  PERSISTENT(WISP_Ssend_init, WISP_Recv_init);
+  PERSISTENT(WISP_Send_init_c, WISP_Recv_init_c);
+  PERSISTENT(WISP_Ssend_init_c, WISP_Recv_init_c);
+
+  OK(WISP_Isendrecv(&out, 1, MPI_INT, next, 3, &got, 1, MPI_INT, previous, 3, comm, &requests[0]));
+  OK(WISP_Isendrecv_c(&out, 1, MPI_INT, next, 9, &count, 1, MPI_INT, previous, 9, comm, &requests[1]));
+  OK(WISP_Waitall(2, requests, MPI_STATUSES_IGNORE));
+  EXPECT(got == previous && count == previous);
+  OK(WISP_Send(&out, 1, MPI_INT, MPI_PROC_NULL, 0, comm));
+}
+
+static void test_completion(void) {
+  WISP_Request requests[4];
+  MPI_Status statuses[4];
+  int values[4], i, flag = 0, index = -1, done = 0, indices[4], outcount = 0;
+#define START_FOUR()                                                       \
+  for (i = 0; i < 4; ++i) {                                                \
+    values[i] = rank == i % size ? 10 + i : -1;                            \
+    OK(WISP_Ibcast(&values[i], 1, MPI_INT, i % size, comm, &requests[i])); \
+  }
+  START_FOUR();
+  for (flag = 0; !flag;) OK(WISP_Testall(4, requests, &flag, statuses));
+  EXPECT(values[3] == 13 && requests[3] == WISP_REQUEST_NULL);
+  START_FOUR();
+  for (i = 0; i < 4; ++i) {
+    OK(WISP_Waitany(4, requests, &index, &statuses[0]));
+    EXPECT(index >= 0 && index < 4 && requests[index] == WISP_REQUEST_NULL);
+  }
+  OK(WISP_Waitany(4, requests, &index, &statuses[0]));
+  EXPECT(index == MPI_UNDEFINED);
+  START_FOUR();
+  for (done = 0; done < 4;) {
+    OK(WISP_Testany(4, requests, &index, &flag, &statuses[0]));
+    done += flag ? 1 : 0;
+  }
+  OK(WISP_Testany(4, requests, &index, &flag, &statuses[0]));
+  EXPECT(flag == 1 && index == MPI_UNDEFINED);
+  START_FOUR();
+  for (done = 0; done < 2;) {
+    OK(WISP_Testsome(4, requests, &outcount, indices, statuses));
+    done += outcount;
+  }
+  while (done < 4) {
+    OK(WISP_Waitsome(4, requests, &outcount, indices, statuses));
+    done += outcount;
+  }
+  OK(WISP_Waitsome(4, requests, &outcount, indices, statuses));
+  EXPECT(outcount == MPI_UNDEFINED);
+  START_FOUR();
+  for (i = 0; i < 4; ++i) {
+    for (flag = 0; !flag;) OK(WISP_Test(&requests[i], &flag, MPI_STATUS_IGNORE));
+  }
+  EXPECT(values[0] == 10 && values[3] == 13);
+  OK(WISP_Wait(&requests[0], MPI_STATUS_IGNORE)); /* null: done */
+}
+
+static void test_communicators(void) {
+  WISP_Comm half = WISP_COMM_NULL, other = WISP_COMM_NULL, none = comm;
+  WISP_Request request = WISP_REQUEST_NULL;
+  MPI_Group world_group, group;
+  MPI_Comm made = MPI_COMM_NULL;
+  int value = 0, i, ranks[MOST_RANKS], one = 1;
+  const int middle = size / 2;
+  OK(WISP_Comm_range(comm, rank < middle ? 0 : middle, rank < middle ? middle - 1 : size - 1, 1, &half));
+  OK(WISP_Comm_size(half, &value));
+  EXPECT(value == (rank < middle ? middle : size - middle));
+  OK(WISP_Comm_rank(half, &value));
+  EXPECT(value == (rank < middle ? rank : rank - middle));
+  OK(WISP_Comm_translate(half, 0, comm, &value));
+  EXPECT(value == (rank < middle ? 0 : middle));
+  OK(WISP_Comm_tag_ub(half, &value));
+  EXPECT(value >= 31);
+  OK(WISP_Comm_range(comm, 1, 0, 1, &none));
+  EXPECT(none == WISP_COMM_NULL);
+  OK(WISP_Comm_to_mpi(half, &made));
+  MPI_Comm_free(&made);
+  OK(WISP_Comm_free(&half));
+  EXPECT(half == WISP_COMM_NULL);
+
+  for (i = 0; i < size; ++i) ranks[i] = (5 * i + 2) % size;
+  if (size % 5 != 0) {
+    OK(WISP_Comm_subset(comm, size, ranks, &other));
+    value = 0;
+    OK(WISP_Allreduce(&one, &value, 1, MPI_INT, MPI_SUM, other));
+    EXPECT(value == size);
+    OK(WISP_Comm_free(&other));
+  }
+  /* All ranks, the last first. */
+  for (i = 0; i < size; ++i) ranks[i] = size - 1 - i;
+  MPI_Comm_group(MPI_COMM_WORLD, &world_group);
+  MPI_Group_incl(world_group, size, ranks, &group);
+  OK(WISP_Comm_create_group(comm, group, 3, &other));
+  OK(WISP_Comm_rank(other, &value));
+  EXPECT(value == size - 1 - rank);
+  OK(WISP_Comm_free(&other));
+  OK(WISP_Comm_icreate_group(comm, group, 4, &other, &request));
+  OK(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  OK(WISP_Bcast(&value, 1, MPI_INT, 0, other));
+  EXPECT(value == 0); /* its rank 0 had that */
+  OK(WISP_Comm_free(&other));
+  OK(WISP_Comm_icreate(comm, group, &other, &request));
+  OK(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  OK(WISP_Comm_free(&other));
+  MPI_Group_free(&group);
+  MPI_Group_free(&world_group);
+
+  OK(WISP_Comm_raw(comm, &other));
+  OK(WISP_Barrier(other));
+  OK(WISP_Comm_free(&other));
+}
+
+static void test_errors(void) {
+  int value = 0;
+  WISP_Request request = WISP_REQUEST_NULL;
+  WISP_Comm made = WISP_COMM_NULL;
+  char sentence[200];
+  EXPECT(WISP_Bcast(&value, 1, MPI_INT, size, comm) == MPI_ERR_ROOT);
+  snprintf(sentence, sizeof sentence, "WISP_Bcast: root = %d is outside 0..%d", size, size - 1);
+  EXPECT(strcmp(WISP_Error_message(), sentence) == 0);
+  EXPECT(WISP_Bcast(&value, -1, MPI_INT, 0, comm) == MPI_ERR_COUNT);
+  EXPECT(strcmp(WISP_Error_message(), "WISP_Bcast: count = -1 is below 0") == 0);
+  EXPECT(WISP_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, comm) == MPI_ERR_TYPE);
+  EXPECT(WISP_Bcast(&value, 1, MPI_INT, 0, WISP_COMM_NULL) == MPI_ERR_COMM);
+  EXPECT(WISP_Allreduce(&value, &value, 1, MPI_INT, MPI_OP_NULL, comm) == MPI_ERR_OP);
+  EXPECT(WISP_Send(&value, 1, MPI_INT, size + 1, 0, comm) == MPI_ERR_RANK);
+  EXPECT(WISP_Send(&value, 1, MPI_INT, 0, -5, comm) == MPI_ERR_TAG);
+  EXPECT(WISP_Isend(&value, 1, MPI_INT, 0, 0, comm, NULL) == MPI_ERR_ARG);
+  EXPECT(WISP_Comm_range(comm, 0, size, 1, &made) == MPI_ERR_RANK);
+  EXPECT(WISP_Start(&request) == MPI_ERR_REQUEST);
+  EXPECT(WISP_Comm_free(&made) == MPI_ERR_COMM);
+  EXPECT(WISP_Gatherv(&value, 1, MPI_INT, &value, NULL, NULL, MPI_INT, rank, comm) == MPI_ERR_ARG);
+  EXPECT(WISP_Comm_duplicate(MPI_COMM_NULL, &made) == MPI_ERR_COMM);
+  /* Nothing was sent. */
+  OK(WISP_Barrier(comm));
+}
+
+int main(int argc, char** argv) {
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  OK(WISP_Comm_duplicate(MPI_COMM_WORLD, &comm));
+  test_regular();
+  test_irregular();
+  test_in_place();
+  test_barrier_and_algorithm();
+  test_messages();
+  test_completion();
+  test_communicators();
+  test_errors();
+  OK(WISP_Comm_free(&comm));
+  MPI_Comm_dup(MPI_COMM_WORLD, &own);
+  OK(WISP_Comm_attach(own, &comm));
+  OK(WISP_Barrier(comm));
+  OK(WISP_Comm_free(&comm));
+  MPI_Comm_free(&own);
+  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0 && failures == 0) printf("every function of wisp.h works on %d ranks\n", size);
+  MPI_Finalize();
+  return failures == 0 ? 0 : 1;
+}
