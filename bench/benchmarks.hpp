@@ -7,12 +7,19 @@ namespace wisp::bench {
 
 /// Each benchmark on the ranks of MPI_COMM_WORLD, and the same on a simulated cluster.
 void bench_split(const Options& options);
+void bench_overlap(const Options& options);
+void bench_range_bcast(const Options& options);
 void bench_collective(const Options& options);
+/// Every algorithm of a collective by name, beside the one that is chosen.
+void bench_algorithms(const Options& options);
 void bench_sort(const Options& options);
-/// What a coroutine adds to the messages of a small broadcast: many calls in a row, the root moving.
+/// What a coroutine and a context add to the messages of a small broadcast: many calls in a row, the root
+/// moving.
 void bench_coroutine(const Options& options);
 
 void simulate_split(const Options& options, const SimulationOptions& cluster);
+void simulate_overlap(const Options& options, const SimulationOptions& cluster);
+void simulate_range_bcast(const Options& options, const SimulationOptions& cluster);
 void simulate_collective(const Options& options, const SimulationOptions& cluster);
 void simulate_sort(const Options& options, const SimulationOptions& cluster);
 

@@ -1,4 +1,4 @@
-// Collectives of doubles: wisp blocking and nonblocking beside MPI's, 1 to 2^18 elements.
+// Collectives of doubles: wisp blocking, nonblocking and persistent beside MPI's, 1 to 2^18 elements.
 
 #include <fmt/format.h>
 
@@ -15,158 +15,257 @@
 namespace wisp::bench {
 namespace {
 
-/// The buffers of one cell and what the variants have in common.
+/// The buffers of one cell.
 struct Cell {
-  std::string op;
   int ranks;
-  int count;
+  int count;  ///< what one rank contributes, or gets; of one block
   std::vector<double> input;
   std::vector<double> output;
 
-  Cell(std::string name, int of_ranks, int elements)
-      : op(std::move(name)), ranks(of_ranks), count(elements), input(static_cast<std::size_t>(elements)) {
-    const bool collects = op == "gather" || op == "allgather";
-    output.resize(static_cast<std::size_t>(elements) * static_cast<std::size_t>(collects ? of_ranks : 1));
-  }
-
   ConstBuffer send() const { return input; }
   Buffer receive() { return output; }
-  /// Roots move from call to call, so that nobody runs ahead.
-  int root(int call) const { return call % ranks; }
+  const double* in() const { return input.data(); }
+  double* out() { return output.data(); }
 };
 
-Request start_wisp(const Comm& comm, Cell& cell, int call) {
-  if (cell.op == "barrier") return comm.ibarrier();
-  if (cell.op == "bcast") return comm.ibcast(cell.receive(), cell.root(call));
-  if (cell.op == "reduce") return comm.ireduce(cell.send(), cell.receive(), MPI_SUM, cell.root(call));
-  if (cell.op == "allreduce") return comm.iallreduce(cell.send(), cell.receive(), MPI_SUM);
-  if (cell.op == "scan") return comm.iscan(cell.send(), cell.receive(), MPI_SUM);
-  if (cell.op == "exscan") return comm.iexscan(cell.send(), cell.receive(), MPI_SUM);
-  if (cell.op == "gather") return comm.igather(cell.send(), cell.receive(), cell.root(call));
-  return comm.iallgather(cell.send(), cell.receive());
+/// One collective in all its forms. `blocks_in` and `blocks_out` say which side has a block for each rank.
+struct Collective {
+  const char* name;
+  bool blocks_in;
+  bool blocks_out;
+  Task<> (*task)(const Comm&, Cell&, int root, const CollectiveOptions&);
+  Request (*start)(const Comm&, Cell&, int root, const CollectiveOptions&);
+  Request (*init)(const Comm&, Cell&, int root, const CollectiveOptions&);
+  int (*mpi)(Cell&, int root, MPI_Comm);
+  int (*mpi_nonblocking)(Cell&, int root, MPI_Comm, MPI_Request*);
+};
+
+using How = const CollectiveOptions&;
+
+MPI_Comm world() {
+  return MPI_COMM_WORLD;
 }
 
-Task<> wisp_task(const Comm& comm, Cell& cell, int call) {
-  if (cell.op == "barrier") return barrier(comm);
-  if (cell.op == "bcast") return bcast(comm, cell.receive(), cell.root(call));
-  if (cell.op == "reduce") return reduce(comm, cell.send(), cell.receive(), MPI_SUM, cell.root(call));
-  if (cell.op == "allreduce") return allreduce(comm, cell.send(), cell.receive(), MPI_SUM);
-  if (cell.op == "scan") return scan(comm, cell.send(), cell.receive(), MPI_SUM);
-  if (cell.op == "exscan") return exscan(comm, cell.send(), cell.receive(), MPI_SUM);
-  if (cell.op == "gather") return gather(comm, cell.send(), cell.receive(), cell.root(call));
-  return allgather(comm, cell.send(), cell.receive());
+const Collective collectives[] = {
+    {"barrier", false, false, [](const Comm& c, Cell&, int, How o) { return barrier(c, o); },
+     [](const Comm& c, Cell&, int, How o) { return c.ibarrier(o); },
+     [](const Comm& c, Cell&, int, How o) { return c.barrier_init(o); },
+     [](Cell&, int, MPI_Comm m) { return MPI_Barrier(m); },
+     [](Cell&, int, MPI_Comm m, MPI_Request* r) { return MPI_Ibarrier(m, r); }},
+    {"bcast", false, false,
+     [](const Comm& c, Cell& x, int root, How o) { return bcast(c, x.receive(), root, o); },
+     [](const Comm& c, Cell& x, int root, How o) { return c.ibcast(x.receive(), root, o); },
+     [](const Comm& c, Cell& x, int root, How o) { return c.bcast_init(x.receive(), root, o); },
+     [](Cell& x, int root, MPI_Comm m) { return MPI_Bcast(x.out(), x.count, MPI_DOUBLE, root, m); },
+     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
+       return MPI_Ibcast(x.out(), x.count, MPI_DOUBLE, root, m, r);
+     }},
+    {"reduce", false, false,
+     [](const Comm& c, Cell& x, int root, How o) {
+       return reduce(c, x.send(), x.receive(), MPI_SUM, root, o);
+     },
+     [](const Comm& c, Cell& x, int root, How o) {
+       return c.ireduce(x.send(), x.receive(), MPI_SUM, root, o);
+     },
+     [](const Comm& c, Cell& x, int root, How o) {
+       return c.reduce_init(x.send(), x.receive(), MPI_SUM, root, o);
+     },
+     [](Cell& x, int root, MPI_Comm m) {
+       return MPI_Reduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, root, m);
+     },
+     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
+       return MPI_Ireduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, root, m, r);
+     }},
+    {"allreduce", false, false,
+     [](const Comm& c, Cell& x, int, How o) { return allreduce(c, x.send(), x.receive(), MPI_SUM, o); },
+     [](const Comm& c, Cell& x, int, How o) { return c.iallreduce(x.send(), x.receive(), MPI_SUM, o); },
+     [](const Comm& c, Cell& x, int, How o) { return c.allreduce_init(x.send(), x.receive(), MPI_SUM, o); },
+     [](Cell& x, int, MPI_Comm m) { return MPI_Allreduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
+     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
+       return MPI_Iallreduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
+     }},
+    {"scan", false, false,
+     [](const Comm& c, Cell& x, int, How o) { return scan(c, x.send(), x.receive(), MPI_SUM, o); },
+     [](const Comm& c, Cell& x, int, How o) { return c.iscan(x.send(), x.receive(), MPI_SUM, o); },
+     [](const Comm& c, Cell& x, int, How o) { return c.scan_init(x.send(), x.receive(), MPI_SUM, o); },
+     [](Cell& x, int, MPI_Comm m) { return MPI_Scan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
+     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
+       return MPI_Iscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
+     }},
+    {"exscan", false, false,
+     [](const Comm& c, Cell& x, int, How o) { return exscan(c, x.send(), x.receive(), MPI_SUM, o); },
+     [](const Comm& c, Cell& x, int, How o) { return c.iexscan(x.send(), x.receive(), MPI_SUM, o); },
+     [](const Comm& c, Cell& x, int, How o) { return c.exscan_init(x.send(), x.receive(), MPI_SUM, o); },
+     [](Cell& x, int, MPI_Comm m) { return MPI_Exscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
+     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
+       return MPI_Iexscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
+     }},
+    {"gather", false, true,
+     [](const Comm& c, Cell& x, int root, How o) { return gather(c, x.send(), x.receive(), root, o); },
+     [](const Comm& c, Cell& x, int root, How o) { return c.igather(x.send(), x.receive(), root, o); },
+     [](const Comm& c, Cell& x, int root, How o) { return c.gather_init(x.send(), x.receive(), root, o); },
+     [](Cell& x, int root, MPI_Comm m) {
+       return MPI_Gather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m);
+     },
+     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
+       return MPI_Igather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m, r);
+     }},
+    {"allgather", false, true,
+     [](const Comm& c, Cell& x, int, How o) { return allgather(c, x.send(), x.receive(), o); },
+     [](const Comm& c, Cell& x, int, How o) { return c.iallgather(x.send(), x.receive(), o); },
+     [](const Comm& c, Cell& x, int, How o) { return c.allgather_init(x.send(), x.receive(), o); },
+     [](Cell& x, int, MPI_Comm m) {
+       return MPI_Allgather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m);
+     },
+     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
+       return MPI_Iallgather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m, r);
+     }},
+    {"scatter", true, false,
+     [](const Comm& c, Cell& x, int root, How o) { return scatter(c, x.send(), x.receive(), root, o); },
+     [](const Comm& c, Cell& x, int root, How o) { return c.iscatter(x.send(), x.receive(), root, o); },
+     [](const Comm& c, Cell& x, int root, How o) { return c.scatter_init(x.send(), x.receive(), root, o); },
+     [](Cell& x, int root, MPI_Comm m) {
+       return MPI_Scatter(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m);
+     },
+     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
+       return MPI_Iscatter(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m, r);
+     }},
+    {"alltoall", true, true,
+     [](const Comm& c, Cell& x, int, How o) { return alltoall(c, x.send(), x.receive(), o); },
+     [](const Comm& c, Cell& x, int, How o) { return c.ialltoall(x.send(), x.receive(), o); },
+     [](const Comm& c, Cell& x, int, How o) { return c.alltoall_init(x.send(), x.receive(), o); },
+     [](Cell& x, int, MPI_Comm m) {
+       return MPI_Alltoall(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m);
+     },
+     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
+       return MPI_Ialltoall(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m, r);
+     }},
+    {"reduce_scatter_block", true, false,
+     [](const Comm& c, Cell& x, int, How o) {
+       return reduce_scatter_block(c, x.send(), x.receive(), MPI_SUM, o);
+     },
+     [](const Comm& c, Cell& x, int, How o) {
+       return c.ireduce_scatter_block(x.send(), x.receive(), MPI_SUM, o);
+     },
+     [](const Comm& c, Cell& x, int, How o) {
+       return c.reduce_scatter_block_init(x.send(), x.receive(), MPI_SUM, o);
+     },
+     [](Cell& x, int, MPI_Comm m) {
+       return MPI_Reduce_scatter_block(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m);
+     },
+     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
+       return MPI_Ireduce_scatter_block(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
+     }}};
+
+Cell make_cell(const Collective& of, int ranks, int count) {
+  const auto blocks = static_cast<std::size_t>(ranks);
+  const auto block = static_cast<std::size_t>(count);
+  return {ranks, count, std::vector<double>(of.blocks_in ? blocks * block : block),
+          std::vector<double>(of.blocks_out ? blocks * block : block)};
 }
 
-void run_mpi(Cell& cell, int call) {
-  const MPI_Comm world = MPI_COMM_WORLD;
-  double* out = cell.output.data();
-  const double* in = cell.input.data();
-  const int n = cell.count;
-  if (cell.op == "barrier")
-    MPI_Barrier(world);
-  else if (cell.op == "bcast")
-    MPI_Bcast(out, n, MPI_DOUBLE, cell.root(call), world);
-  else if (cell.op == "reduce")
-    MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_SUM, cell.root(call), world);
-  else if (cell.op == "allreduce")
-    MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_SUM, world);
-  else if (cell.op == "scan")
-    MPI_Scan(in, out, n, MPI_DOUBLE, MPI_SUM, world);
-  else if (cell.op == "exscan")
-    MPI_Exscan(in, out, n, MPI_DOUBLE, MPI_SUM, world);
-  else if (cell.op == "gather")
-    MPI_Gather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, cell.root(call), world);
-  else
-    MPI_Allgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, world);
-}
-
-void run_mpi_nonblocking(Cell& cell, int call) {
-  const MPI_Comm world = MPI_COMM_WORLD;
-  double* out = cell.output.data();
-  const double* in = cell.input.data();
-  const int n = cell.count;
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (cell.op == "barrier")
-    MPI_Ibarrier(world, &request);
-  else if (cell.op == "bcast")
-    MPI_Ibcast(out, n, MPI_DOUBLE, cell.root(call), world, &request);
-  else if (cell.op == "reduce")
-    MPI_Ireduce(in, out, n, MPI_DOUBLE, MPI_SUM, cell.root(call), world, &request);
-  else if (cell.op == "allreduce")
-    MPI_Iallreduce(in, out, n, MPI_DOUBLE, MPI_SUM, world, &request);
-  else if (cell.op == "scan")
-    MPI_Iscan(in, out, n, MPI_DOUBLE, MPI_SUM, world, &request);
-  else if (cell.op == "exscan")
-    MPI_Iexscan(in, out, n, MPI_DOUBLE, MPI_SUM, world, &request);
-  else if (cell.op == "gather") {
-    MPI_Igather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, cell.root(call), world, &request);
-  } else {
-    MPI_Iallgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, world, &request);
+std::vector<const Collective*> chosen_collectives(const Options& options) {
+  std::vector<const Collective*> chosen;
+  std::vector<const char*> names;
+  for (const Collective& of : collectives) {
+    names.push_back(of.name);
+    if (options.op.empty() || options.op == of.name) chosen.push_back(&of);
   }
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (chosen.empty()) {
+    throw Error(MPI_ERR_ARG, fmt::format("wisp bench collective: --op {} is not one of {}", options.op,
+                                         fmt::join(names, ", ")));
+  }
+  return chosen;
+}
+
+std::vector<int> chosen_counts(const Options& options, const Collective& of) {
+  if (of.name == std::string("barrier")) return {0};
+  if (options.count > 0) return {options.count};
+  if (options.quick) return {1, 1 << 6, 1 << 9};
+  return {1, 1 << 3, 1 << 6, 1 << 9, 1 << 10, 1 << 12, 1 << 15, 1 << 18};
+}
+
+/// The algorithms that work with so many ranks.
+std::vector<std::string_view> algorithms_for(const std::string& op, int ranks) {
+  const std::string table = op == "exscan" ? "scan" : op == "reduce_scatter_block" ? "reduce_scatter" : op;
+  std::vector<std::string_view> names = algorithms_of(table);
+  if ((ranks & (ranks - 1)) != 0) std::erase(names, "hypercube");
+  return names;
+}
+
+/// The one that is chosen, the one that is named, or (`all`) the chosen one and every other.
+std::vector<std::string> simulated_algorithms(const Options& options, const Collective& of, int ranks) {
+  if (options.algorithm != "all") return {options.algorithm};
+  std::vector<std::string> names = {""};
+  for (const std::string_view name : algorithms_for(of.name, ranks)) names.emplace_back(name);
+  return names;
+}
+
+/// Results of an all-to-all of the largest blocks would not fit into memory.
+bool is_too_large(const Collective& of, int ranks, int count) {
+  constexpr double most = 4e9;
+  const double blocks = of.blocks_in || of.blocks_out ? ranks : 1;
+  return 8.0 * count * blocks * ranks > most;
 }
 
 /// Every variant once on fresh buffers: all must end with what MPI's blocking one ends with.
-void check_variants(Cell& cell, int rank, const std::vector<Variant>& variants, const Variant& reference) {
+void check_variants(const Collective& of, Cell& cell, int rank, const std::vector<Variant>& variants) {
   const auto run = [&](const Variant& variant) {
     std::iota(cell.input.begin(), cell.input.end(), rank);
-    std::fill(cell.output.begin(), cell.output.end(), cell.op == "bcast" ? rank : 0);
+    std::fill(cell.output.begin(), cell.output.end(), of.name == std::string("bcast") ? rank : 0);
     variant.run(0);
     return cell.output;
   };
-  const std::vector<double> expected = run(reference);
+  const auto reference =
+      std::find_if(variants.begin(), variants.end(), [](const Variant& v) { return v.name == "MPI"; });
+  const std::vector<double> expected = run(*reference);
   for (const Variant& variant : variants) {
     if (run(variant) == expected) continue;
-    throw Error(MPI_ERR_OTHER,
-                fmt::format("wisp bench collective: {} of {} elements: {} differs from {} on rank {}",
-                            cell.op, cell.count, variant.name, reference.name, rank));
+    throw Error(MPI_ERR_OTHER, fmt::format("wisp bench collective: {} of {} elements: {} differs from MPI on "
+                                           "rank {}",
+                                           of.name, cell.count, variant.name, rank));
   }
 }
 
-std::vector<std::string> chosen_ops(const Options& options) {
-  static const std::vector<std::string> all = {"barrier", "bcast",  "reduce", "allreduce",
-                                               "scan",    "exscan", "gather", "allgather"};
-  if (options.op.empty()) return all;
-  if (std::find(all.begin(), all.end(), options.op) == all.end()) {
-    throw Error(MPI_ERR_ARG, fmt::format("wisp bench collective: --op {} is not one of {}", options.op,
-                                         fmt::join(all, ", ")));
-  }
-  return {options.op};
-}
-
-std::vector<int> chosen_counts(const Options& options, const std::string& op) {
-  if (op == "barrier") return {0};
-  if (options.quick) return {1, 1 << 6, 1 << 9};
-  return {1, 1 << 3, 1 << 6, 1 << 9, 1 << 12, 1 << 15, 1 << 18};
-}
-
-/// The variants of a cell, checked once.
-std::vector<Variant> make_variants(const Comm& comm, Cell& cell) {
+/// The variants of a cell, checked once. Roots move from call to call, so that nobody runs ahead.
+std::vector<Variant> make_variants(const Comm& comm, const Collective& of, Cell& cell,
+                                   std::vector<Request>& persistent, const CollectiveOptions& options) {
+  const int ranks = comm.size();
+  for (int root = 0; root < ranks; ++root) persistent.push_back(of.init(comm, cell, root, options));
   std::vector<Variant> variants = {
-      {"wisp", [&](int call) { comm.run(wisp_task(comm, cell, call)); }},
-      {"wisp-nonblocking", [&](int call) { start_wisp(comm, cell, call).wait(); }},
-      {"MPI", [&](int call) { run_mpi(cell, call); }},
-      {"MPI-nonblocking", [&](int call) { run_mpi_nonblocking(cell, call); }},
+      {"wisp", [&, ranks](int call) { comm.run(of.task(comm, cell, call % ranks, options)); }},
+      {"wisp-nonblocking", [&, ranks](int call) { of.start(comm, cell, call % ranks, options).wait(); }},
+      {"wisp-persistent",
+       [&, ranks](int call) {
+         Request& request = persistent[static_cast<std::size_t>(call % ranks)];
+         request.start();
+         request.wait();
+       }},
+      {"MPI", [&, ranks](int call) { detail::check_mpi(of.mpi(cell, call % ranks, world()), of.name); }},
+      {"MPI-nonblocking",
+       [&, ranks](int call) {
+         MPI_Request request = MPI_REQUEST_NULL;
+         detail::check_mpi(of.mpi_nonblocking(cell, call % ranks, world(), &request), of.name);
+         MPI_Wait(&request, MPI_STATUS_IGNORE);
+       }},
   };
-  if (has_blocking_tree(cell.op)) {
-    variants.push_back({"blocking-tree", [&](int call) {
-                          run_blocking_tree(cell.op, cell.input, cell.output, cell.root(call),
-                                            MPI_COMM_WORLD);
+  if (has_blocking_tree(of.name)) {
+    variants.push_back({"blocking-tree", [&, ranks](int call) {
+                          run_blocking_tree(of.name, cell.input, cell.output, call % ranks, world());
                         }});
   }
-  check_variants(cell, comm.rank(), variants, variants[2]);
   return variants;
 }
 
-void measure_cell(const char* bench, const Comm& comm, Cell& cell, const Method& method, Report& report) {
-  const std::vector<Variant> variants = make_variants(comm, cell);
-  const std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method);
+void measure_variants(const char* bench, const Collective& of, const Cell& cell,
+                      const std::vector<Variant>& variants, const Method& method, Report& report) {
+  const std::vector<Timing> timings = measure(world(), variants, method);
   std::vector<Row> rows;
   for (std::size_t v = 0; v < variants.size(); ++v) {
     rows.push_back({bench,
                     variants[v].name,
-                    cell.op,
-                    comm.size(),
+                    of.name,
+                    cell.ranks,
                     static_cast<std::size_t>(cell.count) * sizeof(double),
                     timings[v].min_us,
                     timings[v].median_us,
@@ -179,54 +278,99 @@ void measure_cell(const char* bench, const Comm& comm, Cell& cell, const Method&
 
 std::string title_of(const char* bench, const Comm& comm) {
   return fmt::format("wisp bench {}: {} ranks, {}{}", bench, comm.size(), mpi_name(),
-                     ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : "");
+                     ranks_outnumber_cores(world()) ? ", more ranks than cores" : "");
 }
 
 }  // namespace
 
 void bench_collective(const Options& options) {
-  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const Comm comm = Comm::duplicate(world());
   Report report(options, title_of("collective", comm), comm.rank() == 0);
-  for (const std::string& op : chosen_ops(options)) {
-    for (const int count : chosen_counts(options, op)) {
-      Cell cell(op, comm.size(), count);
-      measure_cell("collective", comm, cell, {options.quick ? 20 : 60, options.quick ? 2 : 5, 0}, report);
+  const Method method{options.quick ? 20 : 60, options.quick ? 2 : 5, 0};
+  for (const Collective* of : chosen_collectives(options)) {
+    for (const int count : chosen_counts(options, *of)) {
+      if (is_too_large(*of, comm.size(), count)) continue;
+      Cell cell = make_cell(*of, comm.size(), count);
+      std::vector<Request> persistent;
+      const CollectiveOptions algorithm{{}, options.algorithm};
+      const std::vector<Variant> variants = make_variants(comm, *of, cell, persistent, algorithm);
+      check_variants(*of, cell, comm.rank(), variants);
+      measure_variants("collective", *of, cell, variants, method, report);
+    }
+  }
+}
+
+void bench_algorithms(const Options& options) {
+  const Comm comm = Comm::duplicate(world());
+  Report report(options, title_of("algorithms", comm), comm.rank() == 0);
+  const Method method{options.quick ? 20 : 60, options.quick ? 2 : 5, 0};
+  for (const Collective* of : chosen_collectives(options)) {
+    for (const int count : chosen_counts(options, *of)) {
+      if (is_too_large(*of, comm.size(), count)) continue;
+      Cell cell = make_cell(*of, comm.size(), count);
+      std::vector<Variant> variants = {
+          {"chosen", [&](int call) { comm.run(of->task(comm, cell, call % comm.size(), {})); }}};
+      for (const std::string_view name : algorithms_for(of->name, comm.size())) {
+        variants.push_back({std::string(name), [&, name](int call) {
+                              comm.run(of->task(comm, cell, call % comm.size(), {.algorithm = name}));
+                            }});
+      }
+      variants.push_back({"MPI-nonblocking", [&](int call) {
+                            MPI_Request request = MPI_REQUEST_NULL;
+                            of->mpi_nonblocking(cell, call % comm.size(), world(), &request);
+                            MPI_Wait(&request, MPI_STATUS_IGNORE);
+                          }});
+      measure_variants("algorithms", *of, cell, variants, method, report);
     }
   }
 }
 
 void bench_coroutine(const Options& options) {
-  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const Comm comm = Comm::duplicate(world());
+  const Comm raw = comm.raw();
+  // An isolated communicator of the same ranks, that is not the first: its codes are looked up.
+  const Comm first = comm.range(0, comm.size() - 1);
+  const Comm second = comm.range(0, comm.size() - 1);
   Report report(options, title_of("coroutine", comm), comm.rank() == 0);
-  Cell cell("bcast", comm.size(), 1);
-  measure_cell("coroutine", comm, cell, {options.quick ? 20 : 60, 5, 1000}, report);
+  const Collective& of = collectives[1];
+  Cell cell = make_cell(of, comm.size(), 1);
+  std::vector<Request> persistent;
+  const CollectiveOptions chosen;
+  std::vector<Variant> variants = make_variants(second, of, cell, persistent, chosen);
+  variants.push_back({"wisp-raw", [&](int call) { raw.run(of.task(raw, cell, call % raw.size(), chosen)); }});
+  check_variants(of, cell, comm.rank(), variants);
+  measure_variants("coroutine", of, cell, variants, {options.quick ? 20 : 60, 5, 1000}, report);
 }
 
 void simulate_collective(const Options& options, const SimulationOptions& cluster) {
   Report report(options, fmt::format("wisp simulate collective: {} ranks, virtual time", cluster.ranks),
                 true);
-  for (const std::string& op : chosen_ops(options)) {
-    for (const int count : chosen_counts(options, op)) {
+  for (const Collective* of : chosen_collectives(options)) {
+    for (const int count : chosen_counts(options, *of)) {
       // One root's whole result must fit into memory, and an allgather has one on each rank.
-      const double copies = op == "allgather" ? cluster.ranks : 1;
-      const double bytes = 8.0 * count * cluster.ranks * copies;
-      if ((op == "gather" || op == "allgather") && bytes > 2e9) continue;
-      if (8.0 * count * cluster.ranks > 2e9) continue;
-      const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
-        Cell cell(op, comm.size(), op == "gather" && comm.rank() != 0 ? 0 : count);
-        cell.input.resize(static_cast<std::size_t>(count));
-        co_await wisp_task(comm, cell, 0);
-      });
-      report.add({{"collective",
-                   "wisp",
-                   op,
-                   cluster.ranks,
-                   static_cast<std::size_t>(count) * sizeof(double),
-                   run.seconds * 1e6,
-                   run.seconds * 1e6,
-                   run.messages,
-                   run.bytes,
-                   {}}});
+      const bool is_rooted = of->name == std::string("gather") || of->name == std::string("scatter");
+      const double copies = (of->blocks_in || of->blocks_out) && !is_rooted ? cluster.ranks : 1;
+      if (8.0 * count * cluster.ranks * copies > 2e9) continue;
+      std::vector<Row> rows;
+      for (const std::string& algorithm : simulated_algorithms(options, *of, cluster.ranks)) {
+        const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
+          Cell cell = make_cell(*of, comm.size(), is_rooted && comm.rank() != 0 ? 0 : count);
+          if (of->name == std::string("gather")) cell.input.resize(static_cast<std::size_t>(count));
+          if (of->name == std::string("scatter")) cell.output.resize(static_cast<std::size_t>(count));
+          co_await of->task(comm, cell, 0, {.algorithm = algorithm});
+        });
+        rows.push_back({"collective",
+                        algorithm.empty() ? "wisp" : algorithm,
+                        of->name,
+                        cluster.ranks,
+                        static_cast<std::size_t>(count) * sizeof(double),
+                        run.seconds * 1e6,
+                        run.seconds * 1e6,
+                        run.messages,
+                        run.bytes,
+                        {}});
+      }
+      report.add(rows);
     }
   }
 }

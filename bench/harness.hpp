@@ -15,6 +15,8 @@ struct Options {
   bool quick = false;
   std::string json_file;  ///< empty: none
   std::string op;         ///< of `collective`; empty: all
+  std::string algorithm;  ///< of `collective`; empty: the one that is chosen
+  int count = 0;          ///< elements; 0: several
 };
 
 /// One line of the output.

@@ -12,7 +12,7 @@
 
 #include "benchmarks.hpp"
 #include "comm/comm_access.hpp"
-#include "transport/simulated_cluster.hpp"
+#include "modelled_creation.hpp"
 
 namespace wisp::bench {
 namespace {
@@ -72,15 +72,9 @@ class MpiGroups {
   std::vector<std::shared_ptr<detail::World>> worlds_;
 };
 
-/// What making a communicator costs an MPI library, on the simulated cluster: an allreduce of a 2,048-bit
-/// mask of context IDs, and 10 ns for each member.
 Task<Channel> make_modelled_group(Channel group, int first, int last) {
   const Channel made = group.range(first, last);
-  std::vector<std::uint64_t> mask(32, ~std::uint64_t{0});
-  std::vector<std::uint64_t> common(32);
-  co_await detail::allreduce_on(made, mask, common, MPI_BAND);
-  const auto& transport = dynamic_cast<detail::SimulatedTransport&>(group.world().transport());
-  transport.cluster().work(transport.rank(), 10e-9 * made.size());
+  co_await model_mpi_creation(made);
   co_return made;
 }
 

@@ -20,6 +20,10 @@ struct Arguments {
 void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::string>& names) {
   command.add_option("name", arguments.name, "The benchmark")->required()->check(CLI::IsMember(names));
   command.add_option("--op", arguments.options.op, "Only this collective");
+  command.add_option("--algorithm", arguments.options.algorithm,
+                     "Its algorithm (simulated: 'all' for each of them); without it, the one that is chosen");
+  command.add_option("--count", arguments.options.count, "Elements; without it, several")
+      ->check(CLI::PositiveNumber);
   command.add_flag("--quick", arguments.options.quick, "Fewer cases and samples");
   command.add_option("--json", arguments.options.json_file, "Write JSON lines to this file");
 }
@@ -56,9 +60,12 @@ CLI::Validator with_unit(const std::map<std::string, double>& units) {
 
 Command add_bench(CLI::App& app) {
   static const std::map<std::string, void (*)(const bench::Options&)> table = {
-      {"coroutine", bench::bench_coroutine},
-      {"split", bench::bench_split},
+      {"algorithms", bench::bench_algorithms},
       {"collective", bench::bench_collective},
+      {"coroutine", bench::bench_coroutine},
+      {"overlap", bench::bench_overlap},
+      {"range-bcast", bench::bench_range_bcast},
+      {"split", bench::bench_split},
       {"sort", bench::bench_sort}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure wisp beside MPI on the ranks of this run");
@@ -71,8 +78,10 @@ Command add_bench(CLI::App& app) {
 
 Command add_simulate(CLI::App& app) {
   static const std::map<std::string, void (*)(const bench::Options&, const SimulationOptions&)> table = {
-      {"split", bench::simulate_split},
       {"collective", bench::simulate_collective},
+      {"overlap", bench::simulate_overlap},
+      {"range-bcast", bench::simulate_range_bcast},
+      {"split", bench::simulate_split},
       {"sort", bench::simulate_sort}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
