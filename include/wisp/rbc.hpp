@@ -370,7 +370,7 @@ inline int Wait(Request* request, MPI_Status* status) {
 inline int Wait(MPI_Request* request, MPI_Status* status) {
   return MPI_Wait(request, status);
 }
-inline int Testall(int count, Request requests[], int* flag, MPI_Status statuses[]) {
+inline int Testall(int count, Request requests[], int* flag, MPI_Status* statuses) {
   *flag = 1;
   for (int i = 0; i < count; ++i) {
     int done = 0;
@@ -379,16 +379,16 @@ inline int Testall(int count, Request requests[], int* flag, MPI_Status statuses
   }
   return MPI_SUCCESS;
 }
-inline int Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+inline int Testall(int count, MPI_Request requests[], int* flag, MPI_Status* statuses) {
   return MPI_Testall(count, requests, flag, statuses);
 }
-inline int Waitall(int count, Request requests[], MPI_Status statuses[]) {
+inline int Waitall(int count, Request requests[], MPI_Status* statuses) {
   for (int i = 0; i < count; ++i) {
     requests[i].wait(statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
   }
   return MPI_SUCCESS;
 }
-inline int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+inline int Waitall(int count, MPI_Request requests[], MPI_Status* statuses) {
   return MPI_Waitall(count, requests, statuses);
 }
 

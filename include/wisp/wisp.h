@@ -119,13 +119,13 @@ int WISP_Iprobe(int source, int tag, WISP_Comm comm, int* flag, MPI_Status* stat
 
 int WISP_Test(WISP_Request* request, int* flag, MPI_Status* status);
 int WISP_Wait(WISP_Request* request, MPI_Status* status);
-int WISP_Testall(int count, WISP_Request requests[], int* flag, MPI_Status statuses[]);
-int WISP_Waitall(int count, WISP_Request requests[], MPI_Status statuses[]);
+int WISP_Testall(int count, WISP_Request requests[], int* flag, MPI_Status* statuses);
+int WISP_Waitall(int count, WISP_Request requests[], MPI_Status* statuses);
 /* `index` is MPI_UNDEFINED, and `outcount` too, if no request is active. */
 int WISP_Testany(int count, WISP_Request requests[], int* index, int* flag, MPI_Status* status);
 int WISP_Waitany(int count, WISP_Request requests[], int* index, MPI_Status* status);
-int WISP_Testsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status statuses[]);
-int WISP_Waitsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status statuses[]);
+int WISP_Testsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status* statuses);
+int WISP_Waitsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status* statuses);
 /* Persistent requests. */
 int WISP_Start(WISP_Request* request);
 int WISP_Startall(int count, WISP_Request requests[]);

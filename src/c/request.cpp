@@ -103,7 +103,7 @@ int WISP_Wait(WISP_Request* request, MPI_Status* status) {
   });
 }
 
-int WISP_Testall(int count, WISP_Request requests[], int* flag, MPI_Status statuses[]) {
+int WISP_Testall(int count, WISP_Request requests[], int* flag, MPI_Status* statuses) {
   return guarded("WISP_Testall", [&] {
     out(flag, "flag");
     Borrowed borrowed(count, requests);
@@ -113,7 +113,7 @@ int WISP_Testall(int count, WISP_Request requests[], int* flag, MPI_Status statu
   });
 }
 
-int WISP_Waitall(int count, WISP_Request requests[], MPI_Status statuses[]) {
+int WISP_Waitall(int count, WISP_Request requests[], MPI_Status* statuses) {
   return guarded("WISP_Waitall", [&] {
     Borrowed borrowed(count, requests);
     std::vector<Status> results(borrowed.requests.size());
@@ -147,7 +147,7 @@ int WISP_Waitany(int count, WISP_Request requests[], int* index, MPI_Status* sta
   });
 }
 
-int WISP_Testsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
+int WISP_Testsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status* statuses) {
   return guarded("WISP_Testsome", [&] {
     out(outcount, "outcount");
     Borrowed borrowed(incount, requests);
@@ -156,7 +156,7 @@ int WISP_Testsome(int incount, WISP_Request requests[], int* outcount, int indic
   });
 }
 
-int WISP_Waitsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
+int WISP_Waitsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status* statuses) {
   return guarded("WISP_Waitsome", [&] {
     out(outcount, "outcount");
     Borrowed borrowed(incount, requests);

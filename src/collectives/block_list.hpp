@@ -97,6 +97,10 @@ inline BlockList BlockList::irregular(const ConstBlocks& blocks, int ranks) {
   return irregular(writable, ranks);
 }
 
+inline std::size_t bytes_of(const ConstBuffer& buffer) {
+  return buffer.count == 0 ? 0 : buffer.count * TypeLayout::of(buffer.type).size;
+}
+
 /// Copies a block to one of the same signature.
 void copy_block(const ConstBuffer& from, const Buffer& to);
 

@@ -17,6 +17,7 @@ namespace wisp {
 namespace {
 
 using detail::BlockList;
+using detail::bytes_of;
 using detail::Case;
 using detail::check_usable;
 using detail::CommAccess;
@@ -40,10 +41,6 @@ bool commutes(MPI_Op op) {
   int commutative = 0;
   detail::check_mpi(MPI_Op_commutative(op, &commutative), "MPI_Op_commutative");
   return commutative != 0;
-}
-
-std::size_t bytes_of(const ConstBuffer& buffer) {
-  return buffer.count == 0 ? 0 : buffer.count * detail::TypeLayout::of(buffer.type).size;
 }
 
 template <class Algorithm>

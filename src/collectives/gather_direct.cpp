@@ -9,7 +9,7 @@ namespace wisp::detail {
 
 Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int root) {
   if (channel.rank() != root) {
-    if (send.count > 0) co_await channel.post_send(send, root);
+    if (bytes_of(send) > 0) co_await channel.post_send(send, root);
     co_return;
   }
   Posts receives;
@@ -22,7 +22,7 @@ Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int ro
 
 Task<> scatter_direct(Channel channel, BlockList blocks, Buffer receive, int root) {
   if (channel.rank() != root) {
-    if (receive.count > 0) co_await channel.post_receive(receive, root);
+    if (bytes_of(receive) > 0) co_await channel.post_receive(receive, root);
     co_return;
   }
   Posts sends;
