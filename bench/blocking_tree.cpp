@@ -19,14 +19,16 @@ void bcast(const detail::KnomialTree& tree, std::vector<double>& data, MPI_Comm 
 }
 
 void reduce(const detail::KnomialTree& tree, const std::vector<double>& input, std::vector<double>& output,
-            MPI_Comm comm) {
+            MPI_Comm comm, TreeScratch& scratch) {
   const int count = static_cast<int>(input.size());
   if (tree.child_count() == 0 && !tree.is_root()) {
     MPI_Send(input.data(), count, MPI_DOUBLE, tree.parent(), tag, comm);
     return;
   }
-  std::vector<double> incoming(input.size());
-  std::vector<double> sum = input;
+  std::vector<double>& incoming = scratch.incoming;
+  incoming.resize(input.size());
+  std::vector<double>& sum = scratch.kept;
+  sum = input;
   for (int k = 0; k < tree.child_count(); ++k) {
     MPI_Recv(incoming.data(), count, MPI_DOUBLE, tree.child(k), tag, comm, MPI_STATUS_IGNORE);
     MPI_Reduce_local(incoming.data(), sum.data(), count, MPI_DOUBLE, MPI_SUM);
@@ -38,9 +40,11 @@ void reduce(const detail::KnomialTree& tree, const std::vector<double>& input, s
   }
 }
 
-void scan(int rank, int size, const std::vector<double>& input, std::vector<double>& output, MPI_Comm comm) {
+void scan(int rank, int size, const std::vector<double>& input, std::vector<double>& output, MPI_Comm comm,
+          TreeScratch& scratch) {
   const int count = static_cast<int>(input.size());
-  std::vector<double> incoming(input.size());
+  std::vector<double>& incoming = scratch.incoming;
+  incoming.resize(input.size());
   output = input;
   for (int distance = 1; distance < size; distance *= 2) {
     const int above = rank + distance < size ? rank + distance : MPI_PROC_NULL;
@@ -52,9 +56,10 @@ void scan(int rank, int size, const std::vector<double>& input, std::vector<doub
 }
 
 void gather(const detail::KnomialTree& tree, int root, const std::vector<double>& input,
-            std::vector<double>& output, MPI_Comm comm) {
+            std::vector<double>& output, MPI_Comm comm, TreeScratch& scratch) {
   const std::size_t count = input.size();
-  std::vector<double> blocks(count * static_cast<std::size_t>(tree.subtree_size()));
+  std::vector<double>& blocks = scratch.kept;
+  blocks.resize(count * static_cast<std::size_t>(tree.subtree_size()));
   std::copy(input.begin(), input.end(), blocks.begin());
   for (int k = 0; k < tree.child_count(); ++k) {
     const int elements = static_cast<int>(count) * tree.child_subtree_size(k);
@@ -77,16 +82,16 @@ bool has_blocking_tree(const std::string& op) {
 }
 
 void run_blocking_tree(const std::string& op, const std::vector<double>& input, std::vector<double>& output,
-                       int root, MPI_Comm comm) {
+                       int root, MPI_Comm comm, TreeScratch& scratch) {
   int rank = 0;
   int size = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   const detail::KnomialTree tree(rank, size, root, 1);
   if (op == "bcast") bcast(tree, output, comm);
-  if (op == "reduce") reduce(tree, input, output, comm);
-  if (op == "scan") scan(rank, size, input, output, comm);
-  if (op == "gather") gather(tree, root, input, output, comm);
+  if (op == "reduce") reduce(tree, input, output, comm, scratch);
+  if (op == "scan") scan(rank, size, input, output, comm, scratch);
+  if (op == "gather") gather(tree, root, input, output, comm, scratch);
 }
 
 }  // namespace wisp::bench

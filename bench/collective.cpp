@@ -250,8 +250,8 @@ std::vector<Variant> make_variants(const Comm& comm, const Collective& of, Cell&
        }},
   };
   if (has_blocking_tree(of.name)) {
-    variants.push_back({"blocking-tree", [&, ranks](int call) {
-                          run_blocking_tree(of.name, cell.input, cell.output, call % ranks, world());
+    variants.push_back({"blocking-tree", [&, ranks, scratch = TreeScratch()](int call) mutable {
+                          run_blocking_tree(of.name, cell.input, cell.output, call % ranks, world(), scratch);
                         }});
   }
   return variants;

@@ -37,7 +37,7 @@ Task<> reduce_ordered(Channel channel, ConstBuffer send, Buffer receive, MPI_Op 
 Task<> reduce_scatter_gather(Channel channel, Reduction reduction, int root);
 Task<> reduce_two_tree(Channel channel, Reduction reduction, int root, int pieces);
 
-Task<> allreduce_recursive_doubling(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
+Task<> allreduce_recursive_doubling(Channel channel, Reduction reduction);
 Task<> allreduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, TreeRadixBits radix_bits);
 Task<> allreduce_scatter_allgather(Channel channel, Reduction reduction);
 /// The operator commutes.

@@ -17,12 +17,16 @@ Task<> allgather_hypercube(Channel channel, ConstBuffer send, Buffer receive) {
     return Buffer(element(receive.address, static_cast<std::size_t>(first) * count, layout),
                   static_cast<std::size_t>(size) * count, receive.type);
   };
-  if (!is_in_place(send)) copy_block(send, blocks(channel.rank(), 1));
+  const Buffer place = blocks(channel.rank(), 1);
+  const ConstBuffer own = is_in_place(send) ? ConstBuffer(place) : send;
+  if (channel.size() == 1) copy_block(own, place);
   for (int held = 1; held < channel.size(); held *= 2) {
     const int partner = channel.rank() ^ held;
     Posts round;
     round.add(channel.post_receive(blocks(partner / held * held, held), partner));
-    round.add(channel.post_send(blocks(channel.rank() / held * held, held), partner));
+    const ConstBuffer mine = held == 1 ? own : ConstBuffer(blocks(channel.rank() / held * held, held));
+    round.add(channel.post_send(mine, partner));
+    if (held == 1) copy_block(own, place);  // while the messages are on their way
     co_await round;
   }
 }

@@ -11,8 +11,8 @@
 namespace wisp::detail {
 
 Task<> allgather_ring(Channel channel, ConstBuffer send, BlockList blocks) {
-  if (!is_in_place(send)) copy_block(send, blocks(channel.rank()));
-  co_await ring_allgather(channel, std::move(blocks));
+  const ConstBuffer own = is_in_place(send) ? ConstBuffer(blocks(channel.rank())) : send;
+  co_await ring_allgather(channel, own, std::move(blocks));
 }
 
 }  // namespace wisp::detail

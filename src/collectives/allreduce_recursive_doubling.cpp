@@ -12,7 +12,8 @@
 
 namespace wisp::detail {
 
-Task<> allreduce_recursive_doubling(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
+Task<> allreduce_recursive_doubling(Channel channel, Reduction reduction) {
+  const auto [send, receive, op, commutes] = reduction;
   const RecursiveDoubling doubling(channel.rank(), channel.size());
   if (!doubling.is_speaker()) {
     co_await channel.post_send(send, doubling.pair());
@@ -26,14 +27,20 @@ Task<> allreduce_recursive_doubling(Channel channel, ConstBuffer send, Buffer re
   }
   for (int k = 0; k < doubling.rounds(); ++k) {
     const int partner = doubling.partner(k);
+    const bool joins_behind = commutes || partner > channel.rank();
+    // The last vector that is joined behind may become the result where it is.
+    const bool is_result =
+        joins_behind && k + 1 == doubling.rounds() && partial.value().address != receive.address;
     Posts round;
-    round.add(channel.post_receive(partial.incoming(), partner));
+    round.add(channel.post_receive(is_result ? receive : partial.incoming(), partner));
     round.add(channel.post_send(partial.value(), partner));
     co_await round;
-    if (partner < channel.rank()) {
-      partial.prepend_incoming();
-    } else {
+    if (is_result) {
+      partial.append(receive.address);
+    } else if (joins_behind) {
       partial.append_incoming();
+    } else {
+      partial.prepend_incoming();
     }
   }
   partial.copy_to(receive.address);

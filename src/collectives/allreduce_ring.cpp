@@ -36,7 +36,8 @@ Task<> allreduce_ring(Channel channel, Reduction reduction) {
     reduce_into_right(incoming.data(), joined.address, joined.count, joined.type, op);
   }
   // Rank r ends with the sum of segment r + 1.
-  co_await ring_allgather(channel, [=](int of) { return segment(ring_next(of, 1, size)); });
+  const auto owned = [=](int of) { return segment(ring_next(of, 1, size)); };
+  co_await ring_allgather(channel, owned(rank), owned);
 }
 
 }  // namespace wisp::detail

@@ -30,7 +30,8 @@ Task<> bcast_scatter_allgather(Channel channel, Buffer buffer, int root) {
     const Buffer theirs = part(tree.relative() + tree.child_offset(k), tree.child_subtree_size(k));
     if (theirs.count > 0) sends.add(channel.post_send(theirs, tree.child(k)));
   }
-  co_await ring_allgather(channel, [=](int rank) { return part(ring_previous(rank, root, size), 1); });
+  const auto owned = [=](int rank) { return part(ring_previous(rank, root, size), 1); };
+  co_await ring_allgather(channel, owned(channel.rank()), owned);
   co_await sends;
 }
 

@@ -143,7 +143,7 @@ auto plan_allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& rec
                 const Reduction reduction{input, receive, op, any_order};
                 switch (algorithm) {
                   case detail::Allreduce::recursive_doubling:
-                    return detail::allreduce_recursive_doubling(std::move(channel), input, receive, op);
+                    return detail::allreduce_recursive_doubling(std::move(channel), reduction);
                   case detail::Allreduce::tree: {
                     const auto radix_bits = detail::tree_radix_bits(channel);
                     return detail::allreduce_tree(std::move(channel), input, receive, op, radix_bits);
@@ -623,7 +623,7 @@ Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op
     const TreeRadixBits radix_bits = tree_radix_bits(channel);
     return allreduce_tree(std::move(channel), send, receive, op, radix_bits);
   }
-  return allreduce_recursive_doubling(std::move(channel), send, receive, op);
+  return allreduce_recursive_doubling(std::move(channel), {send, receive, op, false});
 }
 
 TreeNeighbors tree_neighbors(const Channel& channel) {

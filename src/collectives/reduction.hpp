@@ -15,8 +15,11 @@ void reduce_into_right(const void* left, void* right, std::size_t count, MPI_Dat
 /// stays as it is; what comes in is received into `incoming()` and joined from the side that it belongs to.
 class Partial {
  public:
-  Partial(const ConstBuffer& input, MPI_Op op)
+  /// With a `target`, what is its own is kept there: in the buffer of the result, so that nothing is copied
+  /// at the end.
+  Partial(const ConstBuffer& input, MPI_Op op, void* target = nullptr)
       : value_(input.address),
+        target_(target),
         count_(input.count),
         type_(input.type),
         op_(op),
@@ -33,7 +36,8 @@ class Partial {
   void append_incoming() {
     reduce_into_right(value_, incoming_.data(), count_, type_, op_);
     owned_.swap(incoming_);
-    value_ = owned_.data();
+    own_ = owned_.data();
+    value_ = own_;
   }
   /// The same into a vector of the caller's, which becomes the value.
   void append(void* vector) {
@@ -43,7 +47,7 @@ class Partial {
   /// `lower` comes from lower ranks.
   void prepend(const void* lower) {
     own();
-    reduce_into_right(lower, owned_.data(), count_, type_, op_);
+    reduce_into_right(lower, own_, count_, type_, op_);
   }
   void prepend_incoming() { prepend(incoming_.data()); }
 
@@ -53,14 +57,21 @@ class Partial {
 
   /// Copies the value out of memory that is not its own.
   void own() {
-    if (owned_.exists() && value_ == owned_.data()) return;
-    owned_ = ScratchVector(layout_, count_);
-    copy_elements(value_, owned_.data(), count_, type_, layout_);
-    value_ = owned_.data();
+    if (value_ == own_) return;
+    if (target_ != nullptr) {
+      own_ = target_;
+    } else {
+      owned_ = ScratchVector(layout_, count_);
+      own_ = owned_.data();
+    }
+    if (value_ != own_) copy_elements(value_, own_, count_, type_, layout_);
+    value_ = own_;
   }
 
  private:
   const void* value_;
+  void* target_;
+  void* own_ = nullptr;  ///< where the value is, if it may be changed
   std::size_t count_;
   MPI_Datatype type_;
   MPI_Op op_;

@@ -11,7 +11,7 @@
 namespace wisp::detail {
 
 Task<> scan_chain(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
-  Partial partial(send, op);
+  Partial partial(send, op, receive.address);
   if (channel.rank() > 0) {
     co_await channel.post_receive(partial.incoming(), channel.rank() - 1);
     partial.prepend_incoming();
@@ -22,21 +22,16 @@ Task<> scan_chain(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) 
 
 Task<> exscan_chain(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
   const bool is_last = channel.rank() + 1 == channel.size();
-  Partial partial(send, op);
   if (channel.rank() == 0) {
     if (!is_last) co_await channel.post_send(send, 1);
     co_return;
   }
-  co_await channel.post_receive(partial.incoming(), channel.rank() - 1);
-  const Partial lower(partial.incoming(), op);
-  if (!is_last) {
-    partial.prepend_incoming();
-    Posted sent = channel.post_send(partial.value(), channel.rank() + 1);
-    lower.copy_to(receive.address);
-    co_await sent;
-  } else {
-    lower.copy_to(receive.address);
-  }
+  Partial partial(send, op);
+  if (send.address == receive.address && !is_last) partial.own();  // the result will lie there
+  co_await channel.post_receive(receive, channel.rank() - 1);
+  if (is_last) co_return;
+  partial.prepend(receive.address);
+  co_await channel.post_send(partial.value(), channel.rank() + 1);
 }
 
 }  // namespace wisp::detail

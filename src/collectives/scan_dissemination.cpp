@@ -25,7 +25,7 @@ void post_round(Channel channel, int distance, Partial& partial, Posts& round) {
 }  // namespace
 
 Task<> scan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
-  Partial partial(send, op);
+  Partial partial(send, op, receive.address);
   for (int distance = 1; distance < channel.size(); distance *= 2) {
     Posts round;
     post_round(channel, distance, partial, round);
@@ -38,6 +38,7 @@ Task<> scan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI
 Task<> exscan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
   // What is heard is joined to two sums: with this rank's own vector, to send on, and without, the result.
   Partial partial(send, op);
+  if (send.address == receive.address) partial.own();  // the result will lie there
   std::optional<Partial> exclusive;
   for (int distance = 1; distance < channel.size(); distance *= 2) {
     Posts round;
@@ -47,12 +48,11 @@ Task<> exscan_dissemination(Channel channel, ConstBuffer send, Buffer receive, M
     if (exclusive) {
       exclusive->prepend(partial.incoming().address);
     } else {
-      exclusive.emplace(partial.incoming(), op);
+      exclusive.emplace(partial.incoming(), op, receive.address);
       exclusive->own();
     }
     if (channel.rank() + 2 * distance < channel.size()) partial.prepend_incoming();
   }
-  if (exclusive) exclusive->copy_to(receive.address);
 }
 
 }  // namespace wisp::detail

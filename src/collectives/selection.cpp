@@ -18,6 +18,7 @@ namespace {
 struct Terms {
   double p;
   double n;        ///< bytes
+  double others;   ///< the part of the ranks that are others: (p - 1) / p
   double log2;     ///< ⌈log2 p⌉
   double extra;    ///< 2 if p is no power of two: messages to and from those that are spoken for
   double pieces;   ///< of a pipeline
@@ -28,6 +29,7 @@ struct Terms {
   Terms(const Case& of, const Machine& machine)
       : p(of.ranks),
         n(static_cast<double>(of.bytes)),
+        others((p - 1) / p),
         log2(ceil_log2(of.ranks)),
         extra((of.ranks & (of.ranks - 1)) == 0 ? 0 : 2),
         pieces(pipeline_pieces(machine, of.bytes, 2 * ceil_log2(of.ranks), of.bytes)),
@@ -81,53 +83,60 @@ constexpr Entry bcast_table[] = {
        return Cost{steps, 2 * t.n, steps, t.p * t.p, (t.p + t.log2 / 2) * t.n};
      }}};
 
+// To join a byte takes about half as long as to move it: what is joined counts half more.
+
 constexpr Entry reduce_table[] = {
     {"binomial",
      [](T t) {
-       return Cost{t.log2, t.log2 * t.n, t.log2, t.p - 1, (t.p - 1) * t.n};
+       return Cost{t.log2, 1.5 * t.log2 * t.n, t.log2, t.p - 1, 1.5 * (t.p - 1) * t.n};
      }},
     {"radix_32",
      [](T t) {
        const double received = t.siblings_32 * t.depth_32;
-       return Cost{received, received * t.n, t.depth_32, t.p - 1, (t.p - 1) * t.n};
+       return Cost{received, 1.5 * received * t.n, t.depth_32, t.p - 1, 1.5 * (t.p - 1) * t.n};
      }},
     {"two_tree",
      [](T t) {
        const double depth = 2 * t.log2;
        const double sent = depth + t.pieces;
-       return Cost{sent, sent * 1.5 * t.n / t.pieces, depth, (t.p - 1) * t.pieces, (t.p - 1) * t.n};
+       return Cost{sent, 2 * sent * t.n / t.pieces, depth, (t.p - 1) * t.pieces, 2 * (t.p - 1) * t.n};
      }},
     {"scatter_gather", [](T t) {
        const double steps = 2 * t.log2 + t.extra;
-       return Cost{steps, (2 + t.extra) * t.n, steps, 1.5 * t.p * t.log2, 1.5 * t.p * t.n};
+       const double bytes = (2.5 * t.others + 0.5 + 0.75 * t.extra) * t.n;
+       return Cost{steps, bytes, steps, 1.5 * t.p * t.log2, (2 * t.others + 0.5) * t.p * t.n};
      }}};
 
 constexpr Entry allreduce_table[] = {
     {"recursive_doubling",
      [](T t) {
        const double steps = t.log2 + t.extra;
-       return Cost{steps, steps * t.n, steps, t.p * t.log2, t.p * t.log2 * t.n};
+       return Cost{steps, 1.5 * steps * t.n, steps, t.p * t.log2, 1.5 * t.p * t.log2 * t.n};
      }},
     {"tree",
      [](T t) {
-       const double startups = t.siblings_32 * t.depth_32 + 3 * t.depth_4;
-       return Cost{startups, startups * t.n, t.depth_32 + t.depth_4, 2 * (t.p - 1), 2 * (t.p - 1) * t.n};
+       const double received = t.siblings_32 * t.depth_32;
+       const double sent = 3 * t.depth_4;
+       return Cost{received + sent, (1.5 * received + sent) * t.n, t.depth_32 + t.depth_4, 2 * (t.p - 1),
+                   2.5 * (t.p - 1) * t.n};
      }},
     {"scatter_allgather",
      [](T t) {
        const double steps = 2 * t.log2 + t.extra;
-       return Cost{steps, (2 + t.extra) * t.n, steps, 2 * t.p * t.log2, (2.5 + t.extra / 4) * t.p * t.n};
+       const double bytes = (2.5 * t.others + 0.5 + 1.25 * t.extra) * t.n;
+       return Cost{steps, bytes, steps, 2 * t.p * t.log2, t.p * (2.5 * t.others + 0.5 + t.extra / 4) * t.n};
      }},
     {"ring",
      [](T t) {
        const double steps = 2 * (t.p - 1);
-       return Cost{steps, 2 * t.n, steps, t.p * steps, 2.5 * t.p * t.n};
+       const double bytes = (2.5 * t.others + 0.5) * t.n;
+       return Cost{steps, bytes, steps, t.p * steps, t.p * bytes};
      },
      commutes},
     {"two_tree", [](T t) {
        const double depth = 4 * t.log2;
        const double sent = depth + t.pieces;
-       return Cost{sent, sent * 2 * t.n / t.pieces, depth, 2 * (t.p - 1) * t.pieces, 2 * t.p * t.n};
+       return Cost{sent, sent * 3 * t.n / t.pieces, depth, 2 * (t.p - 1) * t.pieces, 3.5 * t.p * t.n};
      }}};
 
 constexpr Entry scan_table[] = {
@@ -165,15 +174,18 @@ constexpr Entry scan_and_bcast_table[] = {
 constexpr Entry reduce_scatter_table[] = {
     {"tree",
      [](T t) {
-       return Cost{t.log2 + t.p - 1, (t.log2 + 1) * t.n, t.depth_32 + 1, 2 * t.p, t.p * t.n};
+       const double received = t.siblings_32 * t.depth_32;
+       return Cost{received + t.p - 1, (1.5 * received + 1) * t.n, t.depth_32 + 1, 2 * t.p,
+                   (1.5 * t.p + 1) * t.n};
      }},
     {"halving",
      [](T t) {
        const double steps = t.log2 + t.extra;
-       return Cost{steps, (1.5 + t.extra / 2) * t.n, steps, t.p * t.log2, (1.5 + t.extra / 4) * t.p * t.n};
+       const double bytes = (1.5 * t.others + 1 + t.extra) * t.n;
+       return Cost{steps, bytes, steps, t.p * t.log2, t.p * (1.5 * t.others + 1 + t.extra / 4) * t.n};
      }},
     {"pairwise", [](T t) {
-       return Cost{t.p - 1, 1.2 * t.n, 1, t.p * (t.p - 1), 1.2 * t.p * t.n};
+       return Cost{t.p - 1, 1.5 * t.others * t.n, 1, t.p * (t.p - 1), 1.5 * (t.p - 1) * t.n};
      }}};
 
 constexpr Entry gather_table[] = {

@@ -23,6 +23,7 @@ detail::Machine machine_of(const SimulationOptions& options) {
   machine.overhead = options.overhead;
   machine.seconds_per_byte = 1 / options.bandwidth;
   machine.shares_cores = options.shares_cores;
+  machine.ranks_per_core = options.shares_cores ? 4 : 1;
   return machine;
 }
 

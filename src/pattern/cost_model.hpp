@@ -27,15 +27,16 @@ struct Cost {
 
 /// Seconds. On cores of their own all ranks work at the same time, and the longest path counts. Where ranks
 /// share cores, a step waits until the rank is given a core, and every message and byte takes somebody's
-/// core.
+/// core: the busiest rank is at work as long as before, and the cores until all work is done.
 constexpr double time_of(const Cost& cost, const Machine& machine, int ranks) {
   if (!machine.shares_cores) {
     return cost.steps * machine.latency + (cost.startups - cost.steps) * machine.overhead +
            cost.bytes * machine.seconds_per_byte;
   }
   const double turn = 4 * machine.latency;
+  const double longest = cost.startups * machine.overhead + cost.bytes * machine.seconds_per_byte;
   const double work = 2 * cost.messages * machine.overhead + cost.volume * machine.seconds_per_byte;
-  return cost.steps * turn + work * machine.ranks_per_core / ranks;
+  return cost.steps * turn + std::max(longest, work * machine.ranks_per_core / ranks);
 }
 
 /// ⌈log2 ranks⌉

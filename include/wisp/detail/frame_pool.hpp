@@ -1,17 +1,20 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <new>
 
 namespace wisp::detail {
 
 /// Free lists by size class for coroutine frames and other short-lived blocks: an operation that has run
-/// once finds all its memory again, so a small collective never reaches malloc.
+/// once finds all its memory again, so a small collective never reaches malloc, and a large one does not have
+/// the system clear pages anew for each of its scratch vectors.
 class FramePool {
  public:
   static void* allocate(std::size_t bytes) {
     const std::size_t index = class_of(bytes);
-    if (index >= class_count) return ::operator new(bytes);
+    if (index >= class_count) return allocate_large(bytes);
     Block* block = heads_[index];
     if (block == nullptr) return ::operator new((index + 1) * granule);
     heads_[index] = block->next;
@@ -21,7 +24,7 @@ class FramePool {
   static void release(void* memory, std::size_t bytes) noexcept {
     const std::size_t index = class_of(bytes);
     if (index >= class_count) {
-      ::operator delete(memory);
+      release_large(memory, bytes);
     } else {
       heads_[index] = ::new (memory) Block{heads_[index]};
     }
@@ -43,8 +46,56 @@ class FramePool {
     return bytes == 0 ? 0 : (bytes - 1) / granule;
   }
 
+  // Large blocks: four classes for each power of two, up to 32 MiB, and never more than 64 MiB at rest.
+  static constexpr int least_large_bits = 12;
+  static constexpr int most_large_bits = 25;
+#ifdef __SANITIZE_ADDRESS__
+  static constexpr std::size_t most_at_rest = 0;
+#else
+  static constexpr std::size_t most_at_rest = std::size_t{64} << 20;
+#endif
+  static constexpr std::size_t large_class_count = 4 * (most_large_bits - least_large_bits) + 4;
+
+  struct LargeClass {
+    std::size_t index;
+    std::size_t bytes;  ///< of every block of the class
+  };
+  static constexpr LargeClass large_class_of(std::size_t bytes) {
+    const int bits = std::max(least_large_bits + 1, static_cast<int>(std::bit_width(bytes - 1)));
+    const std::size_t step = std::size_t{1} << (bits - 3);
+    const std::size_t steps = (bytes - (std::size_t{1} << (bits - 1)) + step - 1) / step;  // 1 … 4
+    return {4 * static_cast<std::size_t>(bits - 1 - least_large_bits) + steps - 1,
+            (std::size_t{1} << (bits - 1)) + steps * step};
+  }
+
+  static constexpr bool is_pooled(std::size_t bytes) {
+    return most_at_rest > 0 && bytes <= std::size_t{1} << most_large_bits;
+  }
+
+  static void* allocate_large(std::size_t bytes) {
+    if (!is_pooled(bytes)) return ::operator new(bytes);
+    const LargeClass of = large_class_of(bytes);
+    Block* block = large_heads_[of.index];
+    if (block == nullptr) return ::operator new(of.bytes);
+    large_heads_[of.index] = block->next;
+    at_rest_ -= of.bytes;
+    return block;
+  }
+
+  static void release_large(void* memory, std::size_t bytes) noexcept {
+    if (!is_pooled(bytes) || at_rest_ + bytes > most_at_rest) {
+      ::operator delete(memory);
+      return;
+    }
+    const LargeClass of = large_class_of(bytes);
+    at_rest_ += of.bytes;
+    large_heads_[of.index] = ::new (memory) Block{large_heads_[of.index]};
+  }
+
   // Without a destructor, so that an access is one load: what a thread held at most is left at its end.
   static inline constinit thread_local Block* heads_[class_count + 1] = {};
+  static inline constinit thread_local Block* large_heads_[large_class_count] = {};
+  static inline constinit thread_local std::size_t at_rest_ = 0;
 };
 
 }  // namespace wisp::detail
