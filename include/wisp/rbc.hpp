@@ -64,21 +64,22 @@ enum : int {
 class Comm {
  public:
   Comm() = default;
-  explicit Comm(wisp::Comm comm, MPI_Comm mpi_comm, bool use_mpi_collectives = false,
-                bool split_mpi_comm = false, bool use_comm_create = true)
-      : comm_(std::move(comm)),
-        mpi_comm_(mpi_comm),
-        use_mpi_collectives_(use_mpi_collectives),
-        split_mpi_comm_(split_mpi_comm),
-        use_comm_create_(use_comm_create) {}
+  /// What the caller of Create_Comm_from_MPI wants besides.
+  struct Modes {
+    bool use_mpi_collectives = false;
+    bool split_mpi_comm = false;
+    bool use_comm_create = true;
+  };
+  Comm(wisp::Comm comm, MPI_Comm mpi_comm, Modes modes, bool owns_mpi_comm = false)
+      : comm_(std::move(comm)), mpi_comm_(mpi_comm), modes_(modes), owns_mpi_comm_(owns_mpi_comm) {}
 
   int MpiRankToRangeRank(int rank) const { return comm_.group().from_world(rank); }
   int RangeRankToMpiRank(int rank) const { return comm_.group().to_world(rank); }
   bool includesMpiRank(int rank) const { return !isEmpty() && comm_.group().from_world(rank) >= 0; }
   bool isEmpty() const { return comm_.empty(); }
-  bool useMPICollectives() const { return use_mpi_collectives_; }
-  bool useCommCreate() const { return use_comm_create_; }
-  bool splitMPIComm() const { return split_mpi_comm_; }
+  bool useMPICollectives() const { return modes_.use_mpi_collectives; }
+  bool useCommCreate() const { return modes_.use_comm_create; }
+  bool splitMPIComm() const { return modes_.split_mpi_comm; }
   MPI_Comm get() const { return mpi_comm_; }
   int getSize() const { return comm_.size(); }
   int getRank() const { return comm_.rank(); }
@@ -88,13 +89,15 @@ class Comm {
 
   /// The communicator that does the work.
   const wisp::Comm& on() const { return comm_; }
+  Modes modes() const { return modes_; }
+  /// True if `get` was made for this communicator, to be freed with it.
+  bool owns_mpi_comm() const { return owns_mpi_comm_; }
 
  private:
   wisp::Comm comm_;
   MPI_Comm mpi_comm_ = MPI_COMM_NULL;
-  bool use_mpi_collectives_ = false;
-  bool split_mpi_comm_ = false;
-  bool use_comm_create_ = true;
+  Modes modes_;
+  bool owns_mpi_comm_ = false;
 };
 
 inline std::ostream& operator<<(std::ostream& stream, Comm const& comm) {
@@ -211,8 +214,8 @@ int started_by_mpi(Request* request, Start start) {
 
 inline int Create_Comm_from_MPI(MPI_Comm mpi_comm, Comm* rcomm, bool use_mpi_collectives = false,
                                 bool split_mpi_comm = false, bool use_comm_create = true) {
-  *rcomm = Comm(wisp::Comm::attach(mpi_comm).raw(), mpi_comm, use_mpi_collectives, split_mpi_comm,
-                use_comm_create);
+  *rcomm = Comm(wisp::Comm::attach(mpi_comm).raw(), mpi_comm,
+                {use_mpi_collectives, split_mpi_comm, use_comm_create});
   return MPI_SUCCESS;
 }
 inline Comm Create_Comm_from_MPI(MPI_Comm mpi_comm, bool use_mpi_collectives = false,
@@ -231,13 +234,13 @@ inline int Create_RBC_Comm(MPI_Comm mpi_comm, Comm& rcomm) {
 inline int Comm_create_group(Comm const& comm, Comm* new_comm, int first, int last, int stride = 1) {
   const wisp::Comm range = comm.on().range(first, last, stride);
   if (!comm.splitMPIComm()) {
-    *new_comm = Comm(range, comm.get(), comm.useMPICollectives(), false, comm.useCommCreate());
-    return MPI_SUCCESS;
+    *new_comm = Comm(range, comm.get(), comm.modes());
+  } else if (!range.is_member()) {
+    *new_comm = Comm();
+  } else {
+    const MPI_Comm split = range.to_mpi();
+    *new_comm = Comm(wisp::Comm::attach(split).raw(), split, comm.modes(), true);
   }
-  const MPI_Comm split = range.is_member() ? range.to_mpi() : MPI_COMM_NULL;
-  *new_comm = split == MPI_COMM_NULL ? Comm()
-                                     : Comm(wisp::Comm::attach(split).raw(), split, comm.useMPICollectives(),
-                                            true, comm.useCommCreate());
   return MPI_SUCCESS;
 }
 inline int Comm_create(Comm const& comm, Comm* new_comm, int first, int last, int stride = 1) {
@@ -268,15 +271,9 @@ inline int Comm_size(Comm const& comm, int* size) {
   return MPI_SUCCESS;
 }
 inline int Comm_free(Comm& comm) {
-  if (comm.splitMPIComm() && !comm.isEmpty()) {
-    MPI_Comm split = comm.get();
-    int is_same = MPI_UNEQUAL;
-    MPI_Comm_compare(split, MPI_COMM_WORLD, &is_same);
-    comm = Comm();
-    return is_same == MPI_IDENT ? MPI_SUCCESS : MPI_Comm_free(&split);
-  }
+  MPI_Comm split = comm.owns_mpi_comm() ? comm.get() : MPI_COMM_NULL;
   comm = Comm();
-  return MPI_SUCCESS;
+  return split == MPI_COMM_NULL ? MPI_SUCCESS : MPI_Comm_free(&split);
 }
 inline int get_Rank_from_Status(Comm const& comm, MPI_Status status) {
   return comm.MpiRankToRangeRank(status.MPI_SOURCE);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <type_traits>
 #include <vector>

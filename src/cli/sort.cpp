@@ -4,7 +4,6 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <numeric>
 
 #include "cli/commands.hpp"
 #include "cli/element_file.hpp"

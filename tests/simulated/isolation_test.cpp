@@ -27,7 +27,7 @@ SimulationOptions cluster_of(int ranks, int seed) {
 /// Many communicators that overlap at random, all alive; every rank starts its operations on them in an order
 /// of its own.
 TEST(IsolationTest, OverlappingCommunicatorsNeverInterfereWhateverTheOrder) {
-  for (int seed = 0; seed < 20 * test::seeds(); ++seed) {
+  for (int seed = 0; seed < 100 * test::seeds(); ++seed) {
     const int p = 2 + seed % 15;
     simulate(cluster_of(p, seed), [&](Comm world) -> Task<> {
       const std::vector<Comm> comms = test::random_communicators(world, 12, seed);
