@@ -249,7 +249,9 @@ std::vector<Variant> make_variants(const Comm& comm, const Collective& of, Cell&
          MPI_Wait(&request, MPI_STATUS_IGNORE);
        }},
   };
-  if (has_blocking_tree(of.name)) {
+  // What a coroutine costs shows with short vectors; with long ones its copies would only disturb the others.
+  constexpr int longest_of_tree = 512;
+  if (has_blocking_tree(of.name) && cell.count <= longest_of_tree) {
     variants.push_back({"blocking-tree", [&, ranks, scratch = TreeScratch()](int call) mutable {
                           run_blocking_tree(of.name, cell.input, cell.output, call % ranks, world(), scratch);
                         }});

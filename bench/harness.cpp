@@ -79,10 +79,13 @@ bool ranks_outnumber_cores(MPI_Comm comm) {
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method) {
   const int calls = method.calls > 0 ? method.calls : ranks_outnumber_cores(comm) ? 10 : 1;
   int next_call = 0;
-  const auto sample = [&](const Variant& variant) {
+  // The root moves from variant to variant too: else the first would always find the root's buffers cold.
+  const auto sample = [&](std::size_t place) {
+    const Variant& variant = variants[place];
+    const int first_call = next_call + static_cast<int>(place);
     wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
     const double start = MPI_Wtime();
-    for (int i = 0; i < calls; ++i) variant.run(next_call + i);
+    for (int i = 0; i < calls; ++i) variant.run(first_call + i);
     const double seconds = MPI_Wtime() - start;
     wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
     return seconds / calls;
@@ -90,7 +93,7 @@ std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants,
 
   double slowest = 0;
   for (int round = 0; round < method.warm_up; ++round) {
-    for (const Variant& variant : variants) slowest = std::max(slowest, sample(variant) * calls);
+    for (std::size_t v = 0; v < variants.size(); ++v) slowest = std::max(slowest, sample(v) * calls);
     next_call += calls;
   }
   // Fewer samples only where one takes over 50 ms.
@@ -101,7 +104,7 @@ std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants,
 
   std::vector<std::vector<double>> seconds(variants.size());
   for (int round = 0; round < samples; ++round) {
-    for (std::size_t v = 0; v < variants.size(); ++v) seconds[v].push_back(sample(variants[v]));
+    for (std::size_t v = 0; v < variants.size(); ++v) seconds[v].push_back(sample(v));
     next_call += calls;
   }
   std::vector<Timing> timings;

@@ -62,7 +62,7 @@ void bench_overlap(const Options& options) {
   Report report(options, fmt::format("wisp bench overlap: {} ranks, {}", comm.size(), mpi_name()),
                 comm.rank() == 0);
   // So short a call needs many to be seen by a clock.
-  constexpr int creations = 1000;
+  constexpr int creations = 100;
   std::vector<Variant> variants;
   for (const bool by_wisp : {true, false}) {
     for (const Schedule schedule : {Schedule::cascaded, Schedule::alternating}) {

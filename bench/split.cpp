@@ -22,7 +22,7 @@ void bench_split(const Options& options) {
   const Range half = half_of(comm.rank(), comm.size());
   const int last = half.to_parent(half.size - 1);
   // So short a call needs many to be seen by a clock.
-  constexpr int creations = 1000;
+  constexpr int creations = 100;
   const std::vector<Variant> variants = {
       {"wisp",
        [&](int) {

@@ -49,9 +49,9 @@ Task<> reduce_scatter_pairwise(Channel channel, BlockList send, Buffer block, MP
 Task<> reduce_scatter_halving(Channel channel, BlockList send, Buffer block, MPI_Op op, bool commutes);
 Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, MPI_Op op, int radix_bits);
 
-Task<> scan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
+Task<> scan_dissemination(Channel channel, Reduction reduction);
 Task<> exscan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
-Task<> scan_chain(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
+Task<> scan_chain(Channel channel, Reduction reduction);
 Task<> exscan_chain(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
 /// A scan whose last rank broadcasts the total.
 Task<> scan_then_bcast(Channel channel, Task<> scan, Buffer inclusive, Buffer total);

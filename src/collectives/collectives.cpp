@@ -167,14 +167,15 @@ auto plan_scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
   check_usable(comm, call);
   detail::check_op(call, op);
   const ConstBuffer input = detail::checked_input(call, send, receive);
+  const bool any_order = commutes(op);
   const auto algorithm = choose<detail::Scan>(comm, Operation::scan, bytes_of(input), options, call);
   return Plan{call, [=](Channel channel) {
                 if (input.count == 0) return nothing();
                 switch (algorithm) {
                   case detail::Scan::dissemination:
-                    return detail::scan_dissemination(std::move(channel), input, receive, op);
+                    return detail::scan_dissemination(std::move(channel), {input, receive, op, any_order});
                   case detail::Scan::chain:
-                    return detail::scan_chain(std::move(channel), input, receive, op);
+                    return detail::scan_chain(std::move(channel), {input, receive, op, any_order});
                   case detail::Scan::two_tree:
                     break;
                 }
@@ -212,6 +213,7 @@ auto plan_scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer
   detail::check_op(call, op);
   const ConstBuffer input = detail::checked_input(call, send, scan);
   detail::checked_input(call, scan, total);
+  const bool any_order = commutes(op);
   const auto algorithm =
       choose<detail::ScanAndBcast>(comm, Operation::scan_and_bcast, bytes_of(input), options, call);
   return Plan{call, [=](Channel channel) {
@@ -221,8 +223,8 @@ auto plan_scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer
                   return detail::scan_two_tree(std::move(channel), input, {scan, {}, total}, op, pieces);
                 }
                 Task<> sums = algorithm == detail::ScanAndBcast::chain
-                                  ? detail::scan_chain(channel, input, scan, op)
-                                  : detail::scan_dissemination(channel, input, scan, op);
+                                  ? detail::scan_chain(channel, {input, scan, op, any_order})
+                                  : detail::scan_dissemination(channel, {input, scan, op, any_order});
                 return detail::scan_then_bcast(std::move(channel), std::move(sums), scan, total);
               }};
 }

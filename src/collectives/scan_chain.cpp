@@ -10,9 +10,14 @@
 
 namespace wisp::detail {
 
-Task<> scan_chain(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
+Task<> scan_chain(Channel channel, Reduction reduction) {
+  const auto [send, receive, op, commutes] = reduction;
   Partial partial(send, op, receive.address);
-  if (channel.rank() > 0) {
+  if (channel.rank() > 0 && commutes && send.address != receive.address) {
+    // In any order, what comes may become the result where it is.
+    co_await channel.post_receive(receive, channel.rank() - 1);
+    partial.append(receive.address);
+  } else if (channel.rank() > 0) {
     co_await channel.post_receive(partial.incoming(), channel.rank() - 1);
     partial.prepend_incoming();
   }

@@ -13,26 +13,39 @@
 namespace wisp::detail {
 namespace {
 
-/// The messages of a round: what `below` has is on its way to `partial.incoming()`, the value to the rank
-/// above.
-void post_round(Channel channel, int distance, Partial& partial, Posts& round) {
+/// The messages of a round: the value goes to the rank above; what the rank below has comes to `incoming`, or
+/// to `partial.incoming()` if that is nowhere.
+void post_round(const Channel& channel, int distance, Partial& partial, const Buffer& incoming,
+                Posts& round) {
   const int above = channel.rank() + distance;
   const int below = channel.rank() - distance;
-  if (below >= 0) round.add(channel.post_receive(partial.incoming(), below));
+  if (below >= 0) {
+    round.add(channel.post_receive(incoming.address != nullptr ? incoming : partial.incoming(), below));
+  }
   if (above < channel.size()) round.add(channel.post_send(partial.value(), above));
 }
 
 }  // namespace
 
-Task<> scan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
+Task<> scan_dissemination(Channel channel, Reduction reduction) {
+  const auto [send, receive, op, commutes] = reduction;
   Partial partial(send, op, receive.address);
   for (int distance = 1; distance < channel.size(); distance *= 2) {
+    // In any order, what comes first may become the result where it is.
+    const bool is_result = distance == 1 && commutes && send.address != receive.address;
     Posts round;
-    post_round(channel, distance, partial, round);
+    post_round(channel, distance, partial, is_result ? receive : Buffer(), round);
+    // Rank 0 has its result already: it copies it while the message is on its way.
+    if (distance == 1 && channel.rank() == 0) partial.copy_to(receive.address);
     co_await round;
-    if (distance <= channel.rank()) partial.prepend_incoming();
+    if (distance > channel.rank()) continue;
+    if (is_result) {
+      partial.append(receive.address);
+    } else {
+      partial.prepend_incoming();
+    }
   }
-  partial.copy_to(receive.address);
+  if (channel.rank() > 0 || channel.size() == 1) partial.copy_to(receive.address);
 }
 
 Task<> exscan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
@@ -42,7 +55,7 @@ Task<> exscan_dissemination(Channel channel, ConstBuffer send, Buffer receive, M
   std::optional<Partial> exclusive;
   for (int distance = 1; distance < channel.size(); distance *= 2) {
     Posts round;
-    post_round(channel, distance, partial, round);
+    post_round(channel, distance, partial, {}, round);
     co_await round;
     if (distance > channel.rank()) continue;
     if (exclusive) {

@@ -117,7 +117,8 @@ constexpr Entry allreduce_table[] = {
      [](T t) {
        const double received = t.siblings_32 * t.depth_32;
        const double sent = 3 * t.depth_4;
-       return Cost{received + sent, (1.5 * received + sent) * t.n, t.depth_32 + t.depth_4, 2 * (t.p - 1),
+       // Long vectors that come all at once disturb each other.
+       return Cost{received + sent, (2 * received + sent) * t.n, t.depth_32 + t.depth_4, 2 * (t.p - 1),
                    2.5 * (t.p - 1) * t.n};
      }},
     {"scatter_allgather",
@@ -185,7 +186,7 @@ constexpr Entry reduce_scatter_table[] = {
        return Cost{steps, bytes, steps, t.p * t.log2, t.p * (1.5 * t.others + 1 + t.extra / 4) * t.n};
      }},
     {"pairwise", [](T t) {
-       return Cost{t.p - 1, 1.5 * t.others * t.n, 1, t.p * (t.p - 1), 1.5 * (t.p - 1) * t.n};
+       return Cost{t.p - 1, 1.5 * t.others * t.n, 1, t.p * (t.p - 1), 2 * (t.p - 1) * t.n};
      }}};
 
 constexpr Entry gather_table[] = {
@@ -226,7 +227,8 @@ constexpr Entry allgather_table[] = {
     {"dissemination", allgather_dissemination_cost},
     {"hypercube",
      [](T t) {
-       return Cost{t.log2, (t.p - 1) * t.n, t.log2, t.p * t.log2, t.p * (t.p - 1) * t.n};
+       // Half of all blocks in one message leaves the caches.
+       return Cost{t.log2, (t.p - 1) * t.n, t.log2, t.p * t.log2, 1.1 * t.p * (t.p - 1) * t.n};
      },
      is_power_of_two},
     {"ring", allgather_ring_cost},

@@ -33,10 +33,9 @@ constexpr double time_of(const Cost& cost, const Machine& machine, int ranks) {
     return cost.steps * machine.latency + (cost.startups - cost.steps) * machine.overhead +
            cost.bytes * machine.seconds_per_byte;
   }
-  const double turn = 4 * machine.latency;
   const double longest = cost.startups * machine.overhead + cost.bytes * machine.seconds_per_byte;
   const double work = 2 * cost.messages * machine.overhead + cost.volume * machine.seconds_per_byte;
-  return cost.steps * turn + std::max(longest, work * machine.ranks_per_core / ranks);
+  return cost.steps * machine.latency + std::max(longest, work * machine.ranks_per_core / ranks);
 }
 
 /// ⌈log2 ranks⌉
