@@ -1,0 +1,220 @@
+// Collectives that move data as it is, to and from a root or to all: their plans and faces.
+
+#include "collectives/plan.hpp"
+
+namespace wisp {
+namespace {
+
+using namespace detail;
+
+auto plan_barrier(const Comm& comm, const CollectiveOptions& options) {
+  constexpr const char* call = "wisp::barrier";
+  check_usable(comm, call);
+  const auto algorithm = choose<Barrier>(comm, Operation::barrier, 0, options, call);
+  return Plan{call, [=](Channel channel) {
+                if (algorithm == Barrier::dissemination) {
+                  return barrier_dissemination(std::move(channel));
+                }
+                const auto radix_bits = tree_radix_bits(channel);
+                return barrier_tree(std::move(channel), radix_bits);
+              }};
+}
+
+auto plan_bcast(const Comm& comm, const Buffer& buffer, int root, const CollectiveOptions& options) {
+  constexpr const char* call = "wisp::bcast";
+  check_usable(comm, call);
+  check_root(comm, call, root);
+  check_buffer(call, "buffer", buffer);
+  const auto algorithm = choose<Bcast>(comm, Operation::bcast, bytes_of(buffer), options, call);
+  return Plan{call, [=](Channel channel) {
+                if (buffer.count == 0) return nothing();
+                switch (algorithm) {
+                  case Bcast::binomial:
+                    return bcast_tree(std::move(channel), buffer, root, 1);
+                  case Bcast::radix_4:
+                    return bcast_tree(std::move(channel), buffer, root, 2);
+                  case Bcast::two_tree: {
+                    const int pieces = pieces_of(channel, buffer);
+                    return bcast_two_tree(std::move(channel), buffer, root, pieces);
+                  }
+                  case Bcast::scatter_allgather:
+                    break;
+                }
+                return bcast_scatter_allgather(std::move(channel), buffer, root);
+              }};
+}
+
+auto plan_gather(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
+                 const CollectiveOptions& options) {
+  constexpr const char* call = "wisp::gather";
+  check_usable(comm, call);
+  check_root(comm, call, root);
+  const bool is_root = comm.rank() == root;
+  if (is_root) {
+    check_regular(comm, call, "send", send, "receive", receive);
+  } else {
+    check_buffer(call, "send", send);
+  }
+  const std::size_t bytes =
+      is_root ? bytes_of(receive) / static_cast<std::size_t>(comm.size()) : bytes_of(send);
+  const auto algorithm = choose<Gather>(comm, Operation::gather, bytes, options, call);
+  return Plan{call, [=](Channel channel) {
+                if (bytes == 0) return nothing();
+                switch (algorithm) {
+                  case Gather::binomial:
+                    return gather_tree(std::move(channel), send, receive, root, 1);
+                  case Gather::radix_32:
+                    return gather_tree(std::move(channel), send, receive, root, 5);
+                  case Gather::direct:
+                    break;
+                }
+                const BlockList blocks = is_root ? BlockList::regular(receive, channel.size()) : BlockList();
+                return gather_direct(std::move(channel), send, blocks, root);
+              }};
+}
+
+auto plan_gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive, int root,
+                  const CollectiveOptions&) {
+  constexpr const char* call = "wisp::gatherv";
+  check_usable(comm, call);
+  check_root(comm, call, root);
+  BlockList blocks;
+  if (comm.rank() == root) {
+    check_irregular(comm, call, "receive", receive);
+    check_own_block(comm, call, "send", send, receive);
+    blocks = BlockList::irregular(receive, comm.size());
+  } else {
+    check_buffer(call, "send", send);
+  }
+  return Plan{call, [=](Channel channel) { return gather_direct(std::move(channel), send, blocks, root); }};
+}
+
+auto plan_gatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
+                  const Merge& merge, const CollectiveOptions&) {
+  constexpr const char* call = "wisp::gatherm";
+  check_usable(comm, call);
+  check_root(comm, call, root);
+  check_merge(call, send, merge);
+  if (comm.rank() == root) check_buffer(call, "receive", receive);
+  return Plan{call,
+              [=](Channel channel) { return gather_merge(std::move(channel), send, receive, root, merge); }};
+}
+
+auto plan_allgather(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                    const CollectiveOptions& options) {
+  constexpr const char* call = "wisp::allgather";
+  check_usable(comm, call);
+  check_regular(comm, call, "send", send, "receive", receive);
+  const std::size_t bytes = bytes_of(receive) / static_cast<std::size_t>(comm.size());
+  const auto algorithm = choose<Allgather>(comm, Operation::allgather, bytes, options, call);
+  return Plan{call, [=](Channel channel) {
+                if (bytes == 0) return nothing();
+                switch (algorithm) {
+                  case Allgather::tree: {
+                    const auto radix_bits = tree_radix_bits(channel);
+                    return allgather_tree(std::move(channel), send, receive, radix_bits);
+                  }
+                  case Allgather::hypercube:
+                    return allgather_hypercube(std::move(channel), send, receive);
+                  case Allgather::ring: {
+                    const BlockList blocks = BlockList::regular(receive, channel.size());
+                    return allgather_ring(std::move(channel), send, blocks);
+                  }
+                  case Allgather::dissemination:
+                    break;
+                }
+                const BlockList blocks = BlockList::regular(receive, channel.size());
+                return allgather_dissemination(std::move(channel), send, blocks);
+              }};
+}
+
+auto plan_allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive,
+                     const CollectiveOptions& options) {
+  constexpr const char* call = "wisp::allgatherv";
+  check_usable(comm, call);
+  check_irregular(comm, call, "receive", receive);
+  check_own_block(comm, call, "send", send, receive);
+  const BlockList blocks = BlockList::irregular(receive, comm.size());
+  std::size_t bytes = 0;
+  for (int rank = 0; rank < comm.size(); ++rank) bytes += blocks.bytes(rank);
+  const auto algorithm = choose<Allgatherv>(comm, Operation::allgatherv,
+                                            bytes / static_cast<std::size_t>(comm.size()), options, call);
+  return Plan{call, [=](Channel channel) {
+                return algorithm == Allgatherv::ring
+                           ? allgather_ring(std::move(channel), send, blocks)
+                           : allgather_dissemination(std::move(channel), send, blocks);
+              }};
+}
+
+auto plan_allgatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Merge& merge,
+                     const CollectiveOptions&) {
+  constexpr const char* call = "wisp::allgatherm";
+  check_usable(comm, call);
+  check_merge(call, send, merge);
+  check_buffer(call, "receive", receive);
+  return Plan{call,
+              [=](Channel channel) { return allgather_merge(std::move(channel), send, receive, merge); }};
+}
+
+auto plan_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
+                  const CollectiveOptions& options) {
+  constexpr const char* call = "wisp::scatter";
+  check_usable(comm, call);
+  check_root(comm, call, root);
+  const bool is_root = comm.rank() == root;
+  if (is_root) {
+    check_regular(comm, call, "receive", receive, "send", send);
+  } else {
+    check_buffer(call, "receive", receive);
+  }
+  const std::size_t bytes =
+      is_root ? bytes_of(send) / static_cast<std::size_t>(comm.size()) : bytes_of(receive);
+  const auto algorithm = choose<Scatter>(comm, Operation::scatter, bytes, options, call);
+  return Plan{call, [=](Channel channel) {
+                if (bytes == 0) return nothing();
+                switch (algorithm) {
+                  case Scatter::binomial:
+                    return scatter_tree(std::move(channel), send, receive, root, 1);
+                  case Scatter::radix_4:
+                    return scatter_tree(std::move(channel), send, receive, root, 2);
+                  case Scatter::direct:
+                    break;
+                }
+                const BlockList blocks = is_root ? BlockList::regular(send, channel.size()) : BlockList();
+                return scatter_direct(std::move(channel), blocks, receive, root);
+              }};
+}
+
+auto plan_scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& receive, int root,
+                   const CollectiveOptions&) {
+  constexpr const char* call = "wisp::scatterv";
+  check_usable(comm, call);
+  check_root(comm, call, root);
+  BlockList blocks;
+  if (comm.rank() == root) {
+    check_irregular(comm, call, "send", send);
+    check_own_block(comm, call, "receive", receive, send);
+    blocks = BlockList::irregular(send, comm.size());
+  } else {
+    check_buffer(call, "receive", receive);
+  }
+  return Plan{call,
+              [=](Channel channel) { return scatter_direct(std::move(channel), blocks, receive, root); }};
+}
+
+}  // namespace
+
+WISP_FACES(barrier, (), ())
+WISP_FACES(bcast, (const Buffer& buffer, int root, ), (buffer, root, ))
+WISP_FACES(gather, (const ConstBuffer& send, const Buffer& receive, int root, ), (send, receive, root, ))
+WISP_FACES(gatherv, (const ConstBuffer& send, const Blocks& receive, int root, ), (send, receive, root, ))
+WISP_FACES(gatherm, (const ConstBuffer& send, const Buffer& receive, int root, const Merge& merge, ),
+           (send, receive, root, merge, ))
+WISP_FACES(allgather, (const ConstBuffer& send, const Buffer& receive, ), (send, receive, ))
+WISP_FACES(allgatherv, (const ConstBuffer& send, const Blocks& receive, ), (send, receive, ))
+WISP_FACES(allgatherm, (const ConstBuffer& send, const Buffer& receive, const Merge& merge, ),
+           (send, receive, merge, ))
+WISP_FACES(scatter, (const ConstBuffer& send, const Buffer& receive, int root, ), (send, receive, root, ))
+WISP_FACES(scatterv, (const ConstBlocks& send, const Buffer& receive, int root, ), (send, receive, root, ))
+
+}  // namespace wisp

@@ -1,0 +1,38 @@
+#include "wisp/detail/channel_collectives.hpp"
+
+#include "collectives/selection.hpp"
+#include "pattern/knomial_tree.hpp"
+#include "wisp/detail/tree_neighbors.hpp"
+
+namespace wisp::detail {
+
+Task<> bcast_on(Channel channel, Buffer buffer, int root) {
+  const int radix_bits = down_radix_bits(channel);
+  return bcast_tree(std::move(channel), buffer, root, radix_bits);
+}
+
+Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive) {
+  if (channel.world().machine().shares_cores) {
+    const TreeRadixBits radix_bits = tree_radix_bits(channel);
+    return allgather_tree(std::move(channel), send, receive, radix_bits);
+  }
+  const BlockList blocks = BlockList::regular(receive, channel.size());
+  return allgather_dissemination(std::move(channel), send, blocks);
+}
+
+Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
+  if (channel.world().machine().shares_cores) {
+    const TreeRadixBits radix_bits = tree_radix_bits(channel);
+    return allreduce_tree(std::move(channel), send, receive, op, radix_bits);
+  }
+  return allreduce_recursive_doubling(std::move(channel), {send, receive, op, false});
+}
+
+TreeNeighbors tree_neighbors(const Channel& channel) {
+  const KnomialTree tree(channel.rank(), channel.size(), 0, down_radix_bits(channel));
+  TreeNeighbors neighbors{tree.is_root() ? -1 : tree.parent(), {}, channel.rank() + tree.subtree_size()};
+  for (int k = 0; k < tree.child_count(); ++k) neighbors.children.push_back(tree.child(k));
+  return neighbors;
+}
+
+}  // namespace wisp::detail
