@@ -47,8 +47,6 @@ class Channel {
 
   Posted post_send(const ConstBuffer& buffer, int destination) const;
   Posted post_receive(const Buffer& buffer, int source) const;
-  /// The same, and awaiting it tells who sent how much; not more than the buffer holds.
-  Posted post_receive_some(const Buffer& buffer, int source) const;
   /// From whoever of the channel's ranks sends first, and not more than the buffer holds. On a lane that is
   /// used for nothing else.
   Posted post_receive_from_any(const Buffer& buffer) const;

@@ -16,8 +16,7 @@ namespace {
 /// The speakers' shares of the vector, in the order of the halving.
 class Shares {
  public:
-  Shares(const BlockList& blocks, RecursiveDoubling doubling, int ranks)
-      : blocks_(blocks), doubling_(doubling), ranks_(ranks) {
+  Shares(const BlockList& blocks, RecursiveDoubling doubling) : doubling_(doubling) {
     std::size_t begin = 0;
     for (int part = 0; part < doubling.speaker_count(); ++part) {
       begins_.push_back(begin);
@@ -47,9 +46,7 @@ class Shares {
   int first_rank(int part) const { return doubling_.first_spoken_for(number_of(part)); }
   int last_rank(int part) const { return doubling_.speaker(number_of(part)); }
 
-  const BlockList& blocks_;
   RecursiveDoubling doubling_;
-  int ranks_;
   std::vector<std::size_t> begins_;
 };
 
@@ -57,7 +54,7 @@ class Shares {
 
 Task<> reduce_scatter_halving(Channel channel, BlockList send, Buffer block, MPI_Op op, bool commutes) {
   const RecursiveDoubling doubling(channel.rank(), channel.size());
-  const Shares shares(send, doubling, channel.size());
+  const Shares shares(send, doubling);
   const TypeLayout layout = TypeLayout::of(block.type);
   const ScratchVector work(layout, shares.count());
   shares.copy_from(send, work.data(), layout);

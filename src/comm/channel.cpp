@@ -64,12 +64,6 @@ Posted Channel::post_receive(const Buffer& buffer, int source) const {
                               operation_, false);
 }
 
-Posted Channel::post_receive_some(const Buffer& buffer, int source) const {
-  return detail::post_receive(world(), buffer,
-                              detail::pattern_from(*context_.get(), group_.to_world(source), tag_),
-                              operation_, true);
-}
-
 Posted Channel::post_receive_from_any(const Buffer& buffer) const {
   return detail::post_receive(world(), buffer, detail::pattern_from_any(*context_.get(), group_, tag_),
                               operation_, true);

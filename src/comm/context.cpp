@@ -13,7 +13,7 @@ void release(Context* context) noexcept {
 }
 
 Context::~Context() {
-  if (claims_codes) world->drop_claims(*this);
+  if (!claims.empty()) world->drop_claims(*this);
   if (named != nullptr) world->drop_named_code(named->here);
 }
 

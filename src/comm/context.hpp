@@ -52,7 +52,6 @@ struct Context {
   int references = 1;
   std::shared_ptr<World> world;
   TagLayout::Kind kind;
-  bool claims_codes = false;
   int uniform_code = -1;  ///< of all peers, or -1
   Counters own_counters;
   Counters* counters = &own_counters;
@@ -66,6 +65,8 @@ struct Context {
     int here;
   };
   std::unique_ptr<Named> named;
+
+  std::vector<std::uint64_t> claims;  ///< of reused codes: see World::claim
 
  private:
   struct Cached {

@@ -69,9 +69,6 @@ class TagLayout {
   constexpr int code(int tag) const {
     return kind_of(tag) == Kind::raw ? 0 : (tag & ((1 << raw_bits_) - 1)) >> number_bits_;
   }
-  /// The tag as it was before it had a code.
-  constexpr int without_code(int tag) const { return tag & ~(((1 << code_bits()) - 1) << number_bits_); }
-
   // Codes. The lower half is given once, then a quarter is used in turn; the last quarter is for contexts
   // that the receiver has named.
   constexpr int code_count() const { return 1 << code_bits(); }

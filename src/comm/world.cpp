@@ -174,7 +174,8 @@ void World::claim(Context& context, int peer, int code) {
   const auto key = static_cast<std::uint64_t>(peer) * static_cast<std::uint64_t>(tags_.code_count()) +
                    static_cast<std::uint64_t>(code);
   const Context*& holder = claims_[key];
-  if (holder != nullptr && holder != &context) {
+  if (holder == &context) return;
+  if (holder != nullptr) {
     throw Error(
         MPI_ERR_COMM,
         fmt::format("wisp::Comm: {} communicators were made that rank {} of the World shares; the tags "
@@ -182,11 +183,11 @@ void World::claim(Context& context, int peer, int code) {
                     pair_numbers_.with(peer) + 1, peer));
   }
   holder = &context;
-  context.claims_codes = true;
+  context.claims.push_back(key);
 }
 
 void World::drop_claims(const Context& context) noexcept {
-  std::erase_if(claims_, [&](const auto& claim) { return claim.second == &context; });
+  for (const std::uint64_t claim : context.claims) claims_.erase(claim);
 }
 
 int World::take_named_code() {

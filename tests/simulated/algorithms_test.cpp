@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "clusters.hpp"
 #include "noncommutative.hpp"
 #include "seeds.hpp"
 #include "wisp/collectives.hpp"
@@ -18,18 +19,10 @@
 namespace wisp {
 namespace {
 
+using test::cluster_of;
+
 using test::Affine;
 using test::affine_of_rank;
-
-SimulationOptions cluster_of(int ranks, int seed) {
-  SimulationOptions cluster;
-  cluster.ranks = ranks;
-  cluster.seed = static_cast<std::uint64_t>(seed);
-  cluster.jitter = seed == 0 ? 0 : 20e-6;
-  cluster.shares_cores = seed % 2 == 1;
-  cluster.rendezvous = seed % 3 == 1;
-  return cluster;
-}
 
 /// The composition of the maps of ranks first … last, each scaled by its position in the vector.
 Affine input_of(int rank, std::size_t position) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "clusters.hpp"
 #include "noncommutative.hpp"
 #include "seeds.hpp"
 #include "wisp/simulate.hpp"
@@ -13,19 +14,10 @@
 namespace wisp {
 namespace {
 
+using test::cluster_of;
+
 using test::Affine;
 using test::affine_of_rank;
-
-/// Which of the two families of algorithms runs, and what the network does.
-SimulationOptions cluster_of(int ranks, int seed) {
-  SimulationOptions cluster;
-  cluster.ranks = ranks;
-  cluster.seed = static_cast<std::uint64_t>(seed);
-  cluster.jitter = seed == 0 ? 0 : 20e-6;
-  cluster.shares_cores = seed % 2 == 1;
-  cluster.rendezvous = seed % 3 == 1;
-  return cluster;
-}
 
 Affine product(int first, int last) {
   Affine result;

@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "clusters.hpp"
 #include "overlapping.hpp"
 #include "seeds.hpp"
 #include "wisp/collectives.hpp"
@@ -14,15 +15,7 @@
 namespace wisp {
 namespace {
 
-SimulationOptions cluster_of(int ranks, int seed) {
-  SimulationOptions cluster;
-  cluster.ranks = ranks;
-  cluster.seed = static_cast<std::uint64_t>(seed);
-  cluster.jitter = 20e-6;
-  cluster.shares_cores = seed % 2 == 1;
-  cluster.rendezvous = seed % 3 == 1;
-  return cluster;
-}
+using test::cluster_of;
 
 /// Many communicators that overlap at random, all alive; every rank starts its operations on them in an order
 /// of its own.

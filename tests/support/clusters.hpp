@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+#include "wisp/simulate.hpp"
+
+namespace wisp::test {
+
+/// A cluster whose seed says what the network does and which family of algorithms is chosen: seed 0 is
+/// prompt.
+inline SimulationOptions cluster_of(int ranks, int seed) {
+  SimulationOptions cluster;
+  cluster.ranks = ranks;
+  cluster.seed = static_cast<std::uint64_t>(seed);
+  cluster.jitter = seed == 0 ? 0 : 20e-6;
+  cluster.shares_cores = seed % 2 == 1;
+  cluster.rendezvous = seed % 3 == 1;
+  return cluster;
+}
+
+}  // namespace wisp::test
