@@ -33,14 +33,13 @@ World::Facts facts_of(MPI_Comm comm) {
   return facts;
 }
 
-/// Bytes of a message that is copied when it is sent. Open MPI ends a send of more than 256 bytes only when
+/// Says which messages are copied when they are sent. Open MPI ends a send of more than 256 bytes only when
 /// the receiver has taken it, which takes longest where the receiver may have no core; others copy it
 /// themselves.
-std::size_t largest_copied([[maybe_unused]] const World::Facts& facts) {
+void set_copied([[maybe_unused]] MpiTransport::Options& options, [[maybe_unused]] const World::Facts& facts) {
 #ifdef OPEN_MPI
-  return facts.machine.shares_cores ? 4096 : 2048;
-#else
-  return 0;
+  options.least_copied = 257;
+  options.largest_copied = facts.machine.shares_cores ? 4096 : 2048;
 #endif
 }
 
@@ -49,7 +48,7 @@ enum class Ownership { own, callers };
 std::shared_ptr<World> make_world(MPI_Comm comm, const World::Facts& facts, Ownership ownership) {
   MpiTransport::Options options;
   options.owned = ownership == Ownership::own;
-  options.largest_copied = largest_copied(facts);
+  set_copied(options, facts);
   options.rank = facts.rank;
   return std::make_shared<World>(std::make_unique<MpiTransport>(comm, options), facts);
 }
@@ -122,6 +121,9 @@ bool read_environment(Machine& machine) {
   const std::optional<double> gigabytes = number_of_environment("WISP_BANDWIDTH_GBS");
   if (microseconds) machine.latency = *microseconds * 1e-6;
   if (gigabytes) machine.seconds_per_byte = 1e-9 / *gigabytes;
+  if (const std::optional<double> ranks = number_of_environment("WISP_DIRECT_RANKS")) {
+    machine.direct_ranks = static_cast<int>(std::clamp(*ranks, 1.0, 1e9));
+  }
   return microseconds && gigabytes;
 }
 
@@ -137,10 +139,11 @@ Machine measure_machine(MPI_Comm comm, World::Facts facts) {
     measure_messages(comm, facts);
     read_environment(machine);
   }
-  double agreed[] = {machine.latency, machine.seconds_per_byte};
-  check_mpi(MPI_Bcast(agreed, 2, MPI_DOUBLE, 0, comm), "MPI_Bcast");
+  double agreed[] = {machine.latency, machine.seconds_per_byte, static_cast<double>(machine.direct_ranks)};
+  check_mpi(MPI_Bcast(agreed, 3, MPI_DOUBLE, 0, comm), "MPI_Bcast");
   machine.latency = agreed[0];
   machine.seconds_per_byte = agreed[1];
+  machine.direct_ranks = static_cast<int>(agreed[2]);
   // Most of the latency is a message's own work, or (on shared cores) the wait for a turn.
   machine.overhead = machine.latency / (machine.shares_cores ? 8 : 4);
   return machine;

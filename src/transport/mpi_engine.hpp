@@ -23,16 +23,21 @@ class Closable {
 /// All pending MPI requests of this process and whom they wake: one poll is one MPI_Testsome over all.
 class MpiEngine final : public Engine {
  public:
+  MpiEngine();
   /// The engine of this process, kept as an attribute of MPI_COMM_SELF.
   static std::shared_ptr<MpiEngine> of_process();
 
   bool poll() override;
 
   /// Small messages are copied and have left, as far as their sender is concerned: it need not wait until a
-  /// receiver that has no core at the moment takes them. False: this one has more than `largest` bytes, or
-  /// too many wait.
-  bool send_buffered(const ConstBuffer& buffer, std::size_t largest, int destination, int tag, MPI_Comm comm);
+  /// receiver that has no core at the moment takes them. False: this one has fewer than `least` or more than
+  /// `largest` bytes, or too many wait.
+  bool send_buffered(const ConstBuffer& buffer, std::size_t least, std::size_t largest, int destination,
+                     int tag, MPI_Comm comm);
 
+  /// Takes a request that MPI has ended when it was made; false: it is not one. Such requests are one object,
+  /// in Open MPI and in MPICH, and a look at the handle costs less than a test.
+  bool take_ended(MPI_Request& request);
   void add(MPI_Request request, Message& message);
   void abandon(Message& message) noexcept;
 
@@ -54,14 +59,21 @@ class MpiEngine final : public Engine {
   };
 
   void drain_buffered();
+  // How many are done; their places are in indices_, their statuses in statuses_.
   int test_requests();
+  int test_first();
+  int test_some(int first);
+  /// True if one coroutine waits for all pending messages.
+  bool are_awaited_together() const;
   void collect(int completed);
   bool resume_ready();
 
+  MPI_Request ended_ = MPI_REQUEST_NULL;  ///< kept, so that its handle is nobody else's
   std::vector<MPI_Request> requests_;
   std::vector<Message*> messages_;  ///< messages_[i] waits for requests_[i]
   std::vector<MPI_Request> buffered_requests_;
   std::vector<BufferedSend> buffered_;
+  unsigned looks_ = 0;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
   std::vector<std::coroutine_handle<>> ready_;

@@ -137,7 +137,7 @@ void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer,
   } else if (layout.size > 0) {
     unpack(packet->payload, {buffer.address, packet->envelope.bytes / layout.size, buffer.type}, layout);
   }
-  message.envelope = packet->envelope;
+  message.set_envelope(packet->envelope);
   complete(message);
   if (packet->sender != nullptr) {
     // The sender hears of it after the way back.
