@@ -12,6 +12,8 @@ void bench_range_bcast(const Options& options);
 void bench_collective(const Options& options);
 /// Every algorithm of a collective by name, beside the one that is chosen.
 void bench_algorithms(const Options& options);
+void bench_gatherv(const Options& options);
+void bench_scatterv(const Options& options);
 void bench_sort(const Options& options);
 /// What a coroutine and a context add to the messages of a small broadcast: many calls in a row, the root
 /// moving.
@@ -21,6 +23,8 @@ void simulate_split(const Options& options, const SimulationOptions& cluster);
 void simulate_overlap(const Options& options, const SimulationOptions& cluster);
 void simulate_range_bcast(const Options& options, const SimulationOptions& cluster);
 void simulate_collective(const Options& options, const SimulationOptions& cluster);
+void simulate_gatherv(const Options& options, const SimulationOptions& cluster);
+void simulate_scatterv(const Options& options, const SimulationOptions& cluster);
 void simulate_sort(const Options& options, const SimulationOptions& cluster);
 
 }  // namespace wisp::bench

@@ -45,7 +45,8 @@ void Report::add(const std::vector<Row>& cell) {
   fmt::print("{:<22}{:>9}", first.case_name, first.bytes ? human_bytes(*first.bytes) : "");
   for (const Row& row : cell) {
     const double ratio = first.median_us > 0 ? row.median_us / first.median_us : 0;
-    fmt::print("{:>15.2f} ({:>6.2f})", row.median_us, ratio);
+    fmt::print("{:>15} ({:>6.2f})",
+               fmt::format("{}{:.2f}", row.mark.empty() ? "" : row.mark + " ", row.median_us), ratio);
   }
   fmt::print("\n");
   std::fflush(stdout);
@@ -58,6 +59,7 @@ void Report::add(const std::vector<Row>& cell) {
     if (row.messages) line["messages"] = *row.messages;
     if (row.volume) line["volume"] = *row.volume;
     if (row.peak_bytes) line["peak_bytes"] = *row.peak_bytes;
+    if (!row.mark.empty()) line["mark"] = row.mark;
     line["mpi"] = mpi_name();
     json_lines_ += line.dump() + "\n";
   }

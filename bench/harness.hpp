@@ -31,6 +31,7 @@ struct Row {
   std::optional<std::uint64_t> messages;
   std::optional<std::uint64_t> volume;
   std::optional<std::uint64_t> peak_bytes;
+  std::string mark = {};  ///< printed before the time
 };
 
 /// Prints rows as a table, variants side by side, and writes them as JSON lines. Only rank 0 does anything.

@@ -47,9 +47,20 @@ class Channel {
 
   Posted post_send(const ConstBuffer& buffer, int destination) const;
   Posted post_receive(const Buffer& buffer, int source) const;
+  /// The same; awaiting it tells how many bytes came.
+  Posted post_receive_up_to(const Buffer& buffer, int source) const;
+  /// The same of a block of exactly so many bytes, that of the source or (from the root) of this rank;
+  /// another size is an error that names the rank.
+  Posted post_receive_of(std::size_t bytes, const Buffer& buffer, int source, int block) const;
   /// From whoever of the channel's ranks sends first, and not more than the buffer holds. On a lane that is
   /// used for nothing else.
   Posted post_receive_from_any(const Buffer& buffer) const;
+  /// Done when a message from the source, or from any rank, has come: it tells how large it is, and stays for
+  /// a receive. Any rank: on a lane that is used for nothing else.
+  Posted post_probe(int source) const;
+  Posted post_probe_any() const;
+  /// Who sent a message that a probe or a receive from any has found.
+  int source_of(const detail::Envelope& envelope) const { return group_.from_world(envelope.source); }
 
  private:
   detail::ContextPtr context_;

@@ -23,6 +23,10 @@ namespace wisp {
 /// "exscan" too, those of "reduce_scatter" "reduce_scatter_block", those of "alltoallv" "alltoallw".
 std::vector<std::string_view> algorithms_of(std::string_view operation);
 
+/// The largest number of ranks on which gatherv and scatterv send every block straight to or from the root;
+/// on more they are led down a tree. By the cost model, or the environment's WISP_DIRECT_RANKS.
+int direct_gatherv_ranks(const Comm& comm);
+
 /// Ends when all have begun. ⌈log2 p⌉ α.
 Task<> barrier(const Comm& comm, const CollectiveOptions& options = {});
 
@@ -63,7 +67,10 @@ Task<> reduce_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& r
 /// Everybody's block in the root's `receive`, by rank. ⌈log2 p⌉ α + (p - 1) nβ.
 Task<> gather(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
               const CollectiveOptions& options = {});
-/// The same with blocks of any sizes and places; only the root knows them. (p - 1) α + Σ n_i β.
+/// The same with blocks of any sizes and places, which only the root gives. Directly where p is small (see
+/// direct_gatherv_ranks), (p - 1) α + Σ n_i β; else 2 ⌈log4 p⌉ α + Σ n_i β, and two messages for each block
+/// where few ranks have one. Sizes that differ from the root's throw MPI_ERR_TRUNCATE. A block of nothing is
+/// no message: a root that expects something from a rank that has nothing waits for ever, as in MPI.
 Task<> gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive, int root,
                const CollectiveOptions& options = {});
 /// Everybody's sorted sequence, of any length, merged into one in the root's `receive`, which has room for
@@ -85,7 +92,9 @@ Task<> allgatherm(const Comm& comm, const ConstBuffer& send, const Buffer& recei
 /// ⌈log2 p⌉ α + (p - 1) nβ.
 Task<> scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
                const CollectiveOptions& options = {});
-/// The same with blocks of any sizes and places; only the root knows them. (p - 1) α + Σ n_i β.
+/// The same with blocks of any sizes and places, which only the root gives; they may overlap. Directly where
+/// p is small (see direct_gatherv_ranks), (p - 1) α + Σ n_i β; else ⌈log4 p⌉ α + Σ n_i β. Sizes that differ
+/// from the root's throw MPI_ERR_TRUNCATE.
 Task<> scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& receive, int root,
                 const CollectiveOptions& options = {});
 

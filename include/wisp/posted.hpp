@@ -13,6 +13,9 @@ namespace detail {
 
 class World;
 
+/// Of a message that was longer than what it was to go to.
+constexpr std::size_t unknown_size = ~std::size_t{0};
+
 /// Who sent what: the sender's rank in the World, the tag on the wire, the size.
 struct Envelope {
   int source = -1;
@@ -33,10 +36,21 @@ struct Message {
   bool is_receive = false;
   bool wants_envelope = false;  ///< whoever waits asks who sent how much; asking MPI takes its time
   bool done = false;
+  bool is_own_block = false;  ///< of `rank`: the root has sent it
+  int rank = -1;              ///< in the operation, whose block of `expected` bytes this is to be
+  std::size_t expected = 0;
 
   static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }
 
+  /// What has come. A message of another size than is due is an error; not every MPI says how long one was
+  /// that was too long.
+  void set_envelope(const Envelope& of_message) noexcept {
+    envelope = of_message;
+    if (rank < 0) return;
+    if (error != MPI_SUCCESS && envelope.bytes <= expected) envelope.bytes = unknown_size;
+    if (envelope.bytes != expected) error = MPI_ERR_TRUNCATE;
+  }
   /// Marks it as done; returns whom to resume, or null.
   std::coroutine_handle<> complete() noexcept {
     done = true;
@@ -47,6 +61,8 @@ struct Message {
 
 void abandon(Message& message) noexcept;
 [[noreturn]] void throw_message_error(const Message& message);
+/// A rank's block is not as large as the root says.
+[[noreturn]] void throw_size_error(const char* call, int rank, std::size_t bytes, std::size_t expected);
 
 }  // namespace detail
 

@@ -63,8 +63,10 @@ Command add_bench(CLI::App& app) {
       {"algorithms", bench::bench_algorithms},
       {"collective", bench::bench_collective},
       {"coroutine", bench::bench_coroutine},
+      {"gatherv", bench::bench_gatherv},
       {"overlap", bench::bench_overlap},
       {"range-bcast", bench::bench_range_bcast},
+      {"scatterv", bench::bench_scatterv},
       {"split", bench::bench_split},
       {"sort", bench::bench_sort}};
   auto arguments = std::make_shared<Arguments>();
@@ -79,8 +81,10 @@ Command add_bench(CLI::App& app) {
 Command add_simulate(CLI::App& app) {
   static const std::map<std::string, void (*)(const bench::Options&, const SimulationOptions&)> table = {
       {"collective", bench::simulate_collective},
+      {"gatherv", bench::simulate_gatherv},
       {"overlap", bench::simulate_overlap},
       {"range-bcast", bench::simulate_range_bcast},
+      {"scatterv", bench::simulate_scatterv},
       {"split", bench::simulate_split},
       {"sort", bench::simulate_sort}};
   auto arguments = std::make_shared<Arguments>();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "collectives/block_list.hpp"
 #include "wisp/channel.hpp"
 #include "wisp/comm.hpp"
@@ -23,6 +25,10 @@ struct Reduction {
   bool commutes;
 };
 
+inline Task<> nothing() {
+  co_return;
+}
+
 Task<> barrier_dissemination(Channel channel);
 Task<> barrier_tree(Channel channel, TreeRadixBits radix_bits);
 
@@ -33,7 +39,9 @@ Task<> bcast_two_tree(Channel channel, Buffer buffer, int root, int pieces);
 /// Operands meet in rank order if `root` is 0.
 Task<> reduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root, int radix_bits);
 /// Operands meet in rank order for any root.
-Task<> reduce_ordered(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root, int radix_bits);
+Task<> reduce_to_zero_first(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root,
+                            int radix_bits);
+Task<> reduce_ordered(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root);
 Task<> reduce_scatter_gather(Channel channel, Reduction reduction, int root);
 Task<> reduce_two_tree(Channel channel, Reduction reduction, int root, int pieces);
 
@@ -66,14 +74,24 @@ Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, MPI
 
 /// `receive` is size() blocks; only the root's is looked at, where `send` may be in place.
 Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, int radix_bits);
-Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int root);
+Task<> gather_direct(Channel channel, const ConstBuffer& send, const BlockList& blocks, int root);
+Task<> gather_ordered(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold);
+/// Of blocks whose sizes only their ranks and the root know. What comes to `threshold` bytes goes straight to
+/// the root.
+Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold);
+Task<> gatherv_combined(Channel channel, ConstBuffer send, BlockList blocks, int root,
+                        std::uint64_t threshold);
+Task<> gatherv_led(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold);
 /// Merges sorted sequences. The root's `receive` has room for all.
 Task<> gather_merge(Channel channel, ConstBuffer send, Buffer receive, int root, Merge merge);
 Task<> allgather_merge(Channel channel, ConstBuffer send, Buffer receive, Merge merge);
 
 /// `send` is size() blocks; only the root's is looked at, where `receive` may be in place.
 Task<> scatter_tree(Channel channel, ConstBuffer send, Buffer receive, int root, int radix_bits);
-Task<> scatter_direct(Channel channel, BlockList blocks, Buffer receive, int root);
+Task<> scatter_direct(Channel channel, const BlockList& blocks, const Buffer& receive, int root);
+Task<> scatter_ordered(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold);
+Task<> scatterv_tree(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold);
+Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold);
 
 Task<> allgather_dissemination(Channel channel, ConstBuffer send, BlockList blocks);
 Task<> allgather_ring(Channel channel, ConstBuffer send, BlockList blocks);

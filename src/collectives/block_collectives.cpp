@@ -1,6 +1,7 @@
 // Collectives that move data as it is, to and from a root or to all: their plans and faces.
 
 #include "collectives/plan.hpp"
+#include "pattern/ordered_tree.hpp"
 
 namespace wisp {
 namespace {
@@ -65,16 +66,23 @@ auto plan_gather(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
                     return gather_tree(std::move(channel), send, receive, root, 1);
                   case Gather::radix_32:
                     return gather_tree(std::move(channel), send, receive, root, 5);
+                  case Gather::ordered:
                   case Gather::direct:
                     break;
                 }
                 const BlockList blocks = is_root ? BlockList::regular(receive, channel.size()) : BlockList();
-                return gather_direct(std::move(channel), send, blocks, root);
+                if (algorithm == Gather::direct) return gather_direct(std::move(channel), send, blocks, root);
+                const std::uint64_t threshold = straight_threshold(channel.world().machine());
+                return gather_ordered(std::move(channel), send, blocks, root, threshold);
               }};
 }
 
+/// How much larger the threshold is for trees in which every message straight to the root is announced by
+/// another.
+constexpr std::uint64_t announced = 4;
+
 auto plan_gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive, int root,
-                  const CollectiveOptions&) {
+                  const CollectiveOptions& options) {
   constexpr const char* call = "wisp::gatherv";
   check_usable(comm, call);
   check_root(comm, call, root);
@@ -86,7 +94,23 @@ auto plan_gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& recei
   } else {
     check_buffer(call, "send", send);
   }
-  return Plan{call, [=](Channel channel) { return gather_direct(std::move(channel), send, blocks, root); }};
+  const auto algorithm = choose<Gatherv>(comm, Operation::gatherv, 0, options, call);
+  return Plan{call, [=](Channel channel) {
+                const std::uint64_t threshold = straight_threshold(channel.world().machine());
+                switch (algorithm) {
+                  case Gatherv::led:
+                    return gatherv_led(std::move(channel), send, blocks, root, threshold);
+                  case Gatherv::tree:
+                    return gatherv_tree(std::move(channel), send, blocks, root, announced * threshold);
+                  case Gatherv::combined:
+                    return gatherv_combined(std::move(channel), send, blocks, root, announced * threshold);
+                  case Gatherv::binomial:
+                    return gatherv_combined(std::move(channel), send, blocks, root, no_threshold);
+                  case Gatherv::direct:
+                    break;
+                }
+                return gather_direct(std::move(channel), send, blocks, root);
+              }};
 }
 
 auto plan_gatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
@@ -177,16 +201,20 @@ auto plan_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& recei
                     return scatter_tree(std::move(channel), send, receive, root, 1);
                   case Scatter::radix_4:
                     return scatter_tree(std::move(channel), send, receive, root, 2);
+                  case Scatter::ordered:
                   case Scatter::direct:
                     break;
                 }
                 const BlockList blocks = is_root ? BlockList::regular(send, channel.size()) : BlockList();
-                return scatter_direct(std::move(channel), blocks, receive, root);
+                if (algorithm == Scatter::direct)
+                  return scatter_direct(std::move(channel), blocks, receive, root);
+                const std::uint64_t threshold = straight_threshold(channel.world().machine());
+                return scatter_ordered(std::move(channel), blocks, receive, root, threshold);
               }};
 }
 
 auto plan_scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& receive, int root,
-                   const CollectiveOptions&) {
+                   const CollectiveOptions& options) {
   constexpr const char* call = "wisp::scatterv";
   check_usable(comm, call);
   check_root(comm, call, root);
@@ -198,8 +226,19 @@ auto plan_scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& rece
   } else {
     check_buffer(call, "receive", receive);
   }
-  return Plan{call,
-              [=](Channel channel) { return scatter_direct(std::move(channel), blocks, receive, root); }};
+  const auto algorithm = choose<Scatterv>(comm, Operation::scatterv, 0, options, call);
+  return Plan{call, [=](Channel channel) {
+                const std::uint64_t threshold = straight_threshold(channel.world().machine());
+                switch (algorithm) {
+                  case Scatterv::led:
+                    return scatterv_led(std::move(channel), blocks, receive, root, threshold);
+                  case Scatterv::tree:
+                    return scatterv_tree(std::move(channel), blocks, receive, root, announced * threshold);
+                  case Scatterv::direct:
+                    break;
+                }
+                return scatter_direct(std::move(channel), blocks, receive, root);
+              }};
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "transport/type_layout.hpp"
@@ -44,16 +46,18 @@ class BlockList {
   Buffer operator()(int rank) const {
     return {static_cast<std::byte*>(address_) + offset(rank), count(rank), type(rank)};
   }
-
- private:
-  static Buffer writable(const ConstBuffer& buffer) {
-    return {const_cast<void*>(buffer.address), buffer.count, buffer.type};
-  }
+  /// Where a block begins, in bytes behind the address of all.
   std::ptrdiff_t offset(int rank) const {
     const auto place = static_cast<std::size_t>(rank);
     if (is_regular()) return rank * static_cast<std::ptrdiff_t>(count_) * layout_.extent;
     if (!begins_.empty()) return begins_[place] * layout_.extent;
     return static_cast<std::ptrdiff_t>(displacements_[place]) * (types_.empty() ? layout_.extent : 1);
+  }
+  void* address() const { return address_; }
+
+ private:
+  static Buffer writable(const ConstBuffer& buffer) {
+    return {const_cast<void*>(buffer.address), buffer.count, buffer.type};
   }
 
   void* address_ = nullptr;
@@ -101,7 +105,34 @@ inline std::size_t bytes_of(const ConstBuffer& buffer) {
   return buffer.count == 0 ? 0 : buffer.count * TypeLayout::of(buffer.type).size;
 }
 
+/// The blocks of several ranks, in the order given, as one buffer: through a datatype made for it where they
+/// do not follow each other in memory.
+class JoinedBlocks {
+ public:
+  JoinedBlocks() = default;
+  JoinedBlocks(const BlockList& blocks, std::span<const int> ranks);
+  JoinedBlocks(JoinedBlocks&& other) noexcept
+      : buffer_(other.buffer_), made_(std::exchange(other.made_, MPI_DATATYPE_NULL)) {}
+  JoinedBlocks& operator=(JoinedBlocks&& other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    std::swap(made_, other.made_);
+    return *this;
+  }
+  ~JoinedBlocks() {
+    if (made_ != MPI_DATATYPE_NULL) MPI_Type_free(&made_);
+  }
+
+  const Buffer& buffer() const { return buffer_; }
+
+ private:
+  Buffer buffer_;
+  MPI_Datatype made_ = MPI_DATATYPE_NULL;
+};
+
 /// Copies a block to one of the same signature.
 void copy_block(const ConstBuffer& from, const Buffer& to);
+/// From and to the blocks of several ranks, packed one behind the other.
+void unpack_blocks(const std::byte* from, const BlockList& blocks, std::span<const int> ranks);
+void pack_blocks(const BlockList& blocks, std::span<const int> ranks, std::byte* to);
 
 }  // namespace wisp::detail

@@ -23,10 +23,6 @@ struct Plan {
 template <class Run>
 Plan(const char*, Run) -> Plan<Run>;
 
-inline Task<> nothing() {
-  co_return;
-}
-
 inline bool commutes(MPI_Op op) {
   int commutative = 0;
   check_mpi(MPI_Op_commutative(op, &commutative), "MPI_Op_commutative");

@@ -37,8 +37,8 @@ Task<> reduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op,
   }
 }
 
-Task<> reduce_ordered(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root,
-                      int radix_bits) {
+Task<> reduce_to_zero_first(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root,
+                            int radix_bits) {
   if (root == 0) {
     co_await reduce_tree(channel, send, receive, op, 0, radix_bits);
     co_return;

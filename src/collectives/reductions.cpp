@@ -33,14 +33,19 @@ auto plan_reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
                     const int pieces = pieces_of(channel, input);
                     return reduce_two_tree(std::move(channel), reduction, root, pieces);
                   }
+                  case Reduce::ordered:
+                    return reduce_ordered(std::move(channel), input, receive, op, root);
                   case Reduce::binomial:
                   case Reduce::radix_32:
                     break;
                 }
                 const int radix_bits = algorithm == Reduce::binomial ? 1 : 5;
-                return root == 0 || any_order
-                           ? reduce_tree(std::move(channel), input, receive, op, root, radix_bits)
-                           : reduce_ordered(std::move(channel), input, receive, op, root, radix_bits);
+                if (root == 0 || any_order) {
+                  return reduce_tree(std::move(channel), input, receive, op, root, radix_bits);
+                }
+                return radix_bits == 1
+                           ? reduce_ordered(std::move(channel), input, receive, op, root)
+                           : reduce_to_zero_first(std::move(channel), input, receive, op, root, radix_bits);
               }};
 }
 

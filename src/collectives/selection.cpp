@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 #include <vector>
 
+#include "comm/comm_access.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 
@@ -25,6 +28,9 @@ struct Terms {
   double depth_4;  ///< of trees of this radix
   double depth_32;
   double siblings_32;
+  double straight_depth;     ///< of cubes whose blocks reach the threshold together
+  double straight_cubes;     ///< how many of them there are
+  double straight_startups;  ///< their messages at the root, unless they hide behind the bytes on the wire
 
   Terms(const Case& of, const Machine& machine)
       : p(of.ranks),
@@ -35,12 +41,20 @@ struct Terms {
         pieces(pipeline_pieces(machine, of.bytes, 2 * ceil_log2(of.ranks), of.bytes)),
         depth_4((ceil_log2(of.ranks) + 1) / 2),
         depth_32((ceil_log2(of.ranks) + 4) / 5),
-        siblings_32(std::min(31, of.ranks - 1)) {}
+        siblings_32(std::min(31, of.ranks - 1)) {
+    const auto threshold = static_cast<double>(straight_threshold(machine));
+    const double blocks = std::clamp(threshold / std::max(n, 1.0), 1.0, p);
+    straight_depth = std::min(std::ceil(std::log2(blocks)), log2);
+    straight_cubes = std::ceil(p / std::exp2(straight_depth));
+    const double wire = std::exp2(straight_depth) * n * machine.seconds_per_byte;
+    straight_startups =
+        machine.shares_cores ? straight_cubes : straight_cubes * std::max(0.0, 1 - wire / machine.overhead);
+  }
 };
 
 struct Entry {
   std::string_view name;
-  /// Startups, bytes, steps, messages, volume: see Cost.
+  /// Startups, bytes, steps, messages, volume: see Cost. Without one, it is there to be named only.
   Cost (*cost)(const Terms&);
   bool (*is_allowed)(const Case&) = [](const Case&) { return true; };
 };
@@ -95,6 +109,7 @@ constexpr Entry reduce_table[] = {
        const double received = t.siblings_32 * t.depth_32;
        return Cost{received, 1.5 * received * t.n, t.depth_32, t.p - 1, 1.5 * (t.p - 1) * t.n};
      }},
+    {"ordered", nullptr},
     {"two_tree",
      [](T t) {
        const double depth = 2 * t.log2;
@@ -189,6 +204,16 @@ constexpr Entry reduce_scatter_table[] = {
        return Cost{t.p - 1, 1.5 * t.others * t.n, 1, t.p * (t.p - 1), 2 * (t.p - 1) * t.n};
      }}};
 
+constexpr Cost ordered_cost(T t) {
+  const double steps = t.straight_depth + (t.straight_cubes > 1 ? 1 : 0);
+  return {steps + t.straight_startups, t.p * t.n, steps, t.p - 1, (1 + t.straight_depth / 2) * t.p * t.n};
+}
+constexpr Cost direct_cost(T t) {
+  return {t.p - 1, t.p * t.n, 1, t.p - 1, t.p * t.n};
+}
+
+// How many bytes irregular blocks have is known to nobody but the root: what is compared are the messages.
+
 constexpr Entry gather_table[] = {
     {"binomial",
      [](T t) {
@@ -199,9 +224,17 @@ constexpr Entry gather_table[] = {
        const double received = t.siblings_32 * t.depth_32;
        return Cost{received, t.p * t.n, t.depth_32, t.p - 1, (1 + (t.depth_32 - 1)) * t.p * t.n};
      }},
-    {"direct", [](T t) {
-       return Cost{t.p - 1, t.p * t.n, 1, t.p - 1, t.p * t.n};
-     }}};
+    {"ordered", ordered_cost},
+    {"direct", direct_cost}};
+
+constexpr Entry gatherv_table[] = {{"direct", direct_cost},
+                                   {"led",
+                                    [](T t) {
+                                      return Cost{6 * t.depth_4, 0, 2 * t.depth_4, 2 * (t.p - 1), 0};
+                                    }},
+                                   {"tree", nullptr},
+                                   {"combined", nullptr},
+                                   {"binomial", nullptr}};
 
 constexpr Entry scatter_table[] = {
     {"binomial",
@@ -212,9 +245,15 @@ constexpr Entry scatter_table[] = {
      [](T t) {
        return Cost{3 * t.depth_4, t.p * t.n, t.depth_4, t.p - 1, (1 + t.depth_4 / 2) * t.p * t.n};
      }},
-    {"direct", [](T t) {
-       return Cost{t.p - 1, t.p * t.n, 1, t.p - 1, t.p * t.n};
-     }}};
+    {"ordered", ordered_cost},
+    {"direct", direct_cost}};
+
+constexpr Entry scatterv_table[] = {{"direct", direct_cost},
+                                    {"led",
+                                     [](T t) {
+                                       return Cost{3 * t.depth_4, 0, t.depth_4, t.p - 1, 0};
+                                     }},
+                                    {"tree", nullptr}};
 
 constexpr Cost allgather_dissemination_cost(T t) {
   return {t.log2, 1.5 * t.p * t.n, t.log2, t.p * t.log2, 2 * t.p * t.p * t.n};
@@ -271,11 +310,15 @@ constexpr Table tables[] = {{"barrier", barrier_table},
                             {"scan_and_bcast", scan_and_bcast_table},
                             {"reduce_scatter", reduce_scatter_table},
                             {"gather", gather_table},
+                            {"gatherv", gatherv_table},
                             {"scatter", scatter_table},
+                            {"scatterv", scatterv_table},
                             {"allgather", allgather_table},
                             {"allgatherv", allgatherv_table},
                             {"alltoall", alltoall_table},
                             {"alltoallv", alltoallv_table}};
+
+constexpr int largest_direct = 1 << 24;  ///< of the search for where direct messages stop to pay
 
 int find_named(std::span<const Entry> entries, const Case& of, std::string_view name, const char* call) {
   std::vector<std::string_view> names;
@@ -296,7 +339,7 @@ int find_cheapest(std::span<const Entry> entries, const Case& of, const Machine&
   int cheapest = -1;
   double least = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!entries[i].is_allowed(of)) continue;
+    if (entries[i].cost == nullptr || !entries[i].is_allowed(of)) continue;
     const double seconds = time_of(entries[i].cost(terms), machine, of.ranks);
     if (cheapest >= 0 && seconds >= least) continue;
     cheapest = static_cast<int>(i);
@@ -314,11 +357,35 @@ int choose(World& world, Operation operation, const Case& of, std::string_view n
   // Programs repeat themselves: the last choices are kept.
   World::Choice& kept =
       world.kept_choice(static_cast<std::uint32_t>(operation), of.ranks, of.bytes, of.commutes);
-  if (kept.algorithm < 0) kept.algorithm = find_cheapest(entries, of, world.machine());
+  if (kept.algorithm >= 0) return kept.algorithm;
+  if (operation == Operation::gatherv || operation == Operation::scatterv) {
+    kept.algorithm = of.ranks <= direct_ranks(world.machine()) ? 0 : 1;
+  } else {
+    kept.algorithm = find_cheapest(entries, of, world.machine());
+  }
   return kept.algorithm;
 }
 
+int direct_ranks(const Machine& machine) {
+  if (machine.direct_ranks > 0) return machine.direct_ranks;
+  const auto is_direct = [&](int ranks) {
+    return find_cheapest(gatherv_table, {ranks, 0, true}, machine) == 0;
+  };
+  int most = 1;
+  while (most < largest_direct && is_direct(2 * most)) most *= 2;
+  if (most == largest_direct) return most;
+  for (int step = most / 2; step > 0; step /= 2) {
+    if (is_direct(most + step)) most += step;
+  }
+  return most;
+}
+
 }  // namespace detail
+
+int direct_gatherv_ranks(const Comm& comm) {
+  detail::check_usable(comm, "wisp::direct_gatherv_ranks");
+  return detail::direct_ranks(detail::CommAccess::world(comm).machine());
+}
 
 std::vector<std::string_view> algorithms_of(std::string_view operation) {
   std::vector<std::string_view> names;

@@ -15,13 +15,15 @@ namespace wisp::detail {
 // In the order of the table.
 enum class Barrier { dissemination, tree };
 enum class Bcast { binomial, radix_4, two_tree, scatter_allgather };
-enum class Reduce { binomial, radix_32, two_tree, scatter_gather };
+enum class Reduce { binomial, radix_32, ordered, two_tree, scatter_gather };
 enum class Allreduce { recursive_doubling, tree, scatter_allgather, ring, two_tree };
 enum class Scan { dissemination, chain, two_tree };
 enum class ScanAndBcast { dissemination, chain, two_tree };
 enum class ReduceScatter { tree, halving, pairwise };
-enum class Gather { binomial, radix_32, direct };
-enum class Scatter { binomial, radix_4, direct };
+enum class Gather { binomial, radix_32, ordered, direct };
+enum class Gatherv { direct, led, tree, combined, binomial };
+enum class Scatter { binomial, radix_4, ordered, direct };
+enum class Scatterv { direct, led, tree };
 enum class Allgather { dissemination, hypercube, ring, tree };
 enum class Allgatherv { dissemination, ring };
 enum class Alltoall { bruck, pairwise, direct };
@@ -36,7 +38,9 @@ enum class Operation {
   scan_and_bcast,
   reduce_scatter,
   gather,
+  gatherv,
   scatter,
+  scatterv,
   allgather,
   allgatherv,
   alltoall,
@@ -55,6 +59,10 @@ struct Case {
 /// The place in the table of the algorithm named `name`, or of the cheapest if there is no name; throws an
 /// Error that names `call` if it does not exist or is not allowed here.
 int choose(World& world, Operation operation, const Case& of, std::string_view name, const char* call);
+
+/// The largest number of ranks on which gatherv and scatterv are direct: as set, or by the costs in the
+/// table.
+int direct_ranks(const Machine& machine);
 
 /// Of trees that messages go down, and of those that they come up: where ranks share cores, a parent sends to
 /// few, but takes from as many as there are.

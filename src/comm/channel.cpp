@@ -40,6 +40,13 @@ Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& 
   return posted;
 }
 
+Posted post_probe(World& world, const Mailbox::Pattern& pattern, const char* operation) {
+  Posted posted = make_message(world, pattern.source, operation);
+  posted.message()->is_receive = true;
+  world.mailbox().probe(*posted.message(), pattern);
+  return posted;
+}
+
 }  // namespace detail
 
 detail::World& Channel::world() const noexcept {
@@ -62,6 +69,31 @@ Posted Channel::post_receive(const Buffer& buffer, int source) const {
   return detail::post_receive(world(), buffer,
                               detail::pattern_from(*context_.get(), group_.to_world(source), tag_),
                               operation_, false);
+}
+
+Posted Channel::post_receive_up_to(const Buffer& buffer, int source) const {
+  return detail::post_receive(world(), buffer,
+                              detail::pattern_from(*context_.get(), group_.to_world(source), tag_),
+                              operation_, true);
+}
+
+Posted Channel::post_receive_of(std::size_t bytes, const Buffer& buffer, int source, int block) const {
+  Posted posted = post_receive_up_to(buffer, source);
+  detail::Message& message = *posted.message();
+  message.rank = block;
+  message.is_own_block = block != source;
+  message.expected = bytes;
+  if (message.done) message.set_envelope(detail::Envelope(message.envelope));
+  return posted;
+}
+
+Posted Channel::post_probe(int source) const {
+  return detail::post_probe(world(), detail::pattern_from(*context_.get(), group_.to_world(source), tag_),
+                            operation_);
+}
+
+Posted Channel::post_probe_any() const {
+  return detail::post_probe(world(), detail::pattern_from_any(*context_.get(), group_, tag_), operation_);
 }
 
 Posted Channel::post_receive_from_any(const Buffer& buffer) const {

@@ -23,5 +23,7 @@ Posted post_send(World& world, const ConstBuffer& buffer, int destination, int t
                  const char* operation);
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
                     const char* operation, bool wants_envelope);
+/// Done when a message that matches has arrived; it stays.
+Posted post_probe(World& world, const Mailbox::Pattern& pattern, const char* operation);
 
 }  // namespace wisp::detail

@@ -91,15 +91,7 @@ Posted post_checked_receive(const Comm& comm, const Buffer& buffer, int source, 
 Posted post_checked_probe(const Comm& comm, int source, int tag, const char* call) {
   detail::check_usable(comm, call);
   if (source == MPI_PROC_NULL) return post_nothing(call);
-  const detail::Mailbox::Pattern pattern = checked_pattern(comm, source, tag, call);
-  Posted posted(new detail::Message);
-  detail::Message& message = *posted.message();
-  message.world = &CommAccess::world(comm);
-  message.operation = call;
-  message.peer = pattern.source;
-  message.is_receive = true;
-  message.world->mailbox().probe(message, pattern);
-  return posted;
+  return detail::post_probe(CommAccess::world(comm), checked_pattern(comm, source, tag, call), call);
 }
 
 Status status_of(const detail::Envelope& envelope, const Group& members, const TagLayout& tags) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 namespace wisp::detail {
 
@@ -14,6 +15,7 @@ struct Machine {
   double seconds_per_byte = 1e-10;  ///< β
   bool shares_cores = false;        ///< some core runs more than one rank
   double ranks_per_core = 1;
+  int direct_ranks = 0;  ///< the user's word on where gatherv and scatterv are direct; 0: by the costs
 };
 
 /// What an algorithm does, for the busiest rank and in all.
@@ -36,6 +38,13 @@ constexpr double time_of(const Cost& cost, const Machine& machine, int ranks) {
   const double longest = cost.startups * machine.overhead + cost.bytes * machine.seconds_per_byte;
   const double work = 2 * cost.messages * machine.overhead + cost.volume * machine.seconds_per_byte;
   return cost.steps * machine.latency + std::max(longest, work * machine.ranks_per_core / ranks);
+}
+
+/// Bytes that a rank moves in the time in which it is busy with one message: fewer are worth to be sent
+/// together, more are better sent straight to where they belong.
+inline std::uint64_t straight_threshold(const Machine& machine) {
+  const double bytes = machine.overhead / machine.seconds_per_byte;
+  return static_cast<std::uint64_t>(std::clamp(bytes, 256.0, 1073741824.0));
 }
 
 /// ⌈log2 ranks⌉

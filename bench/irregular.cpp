@@ -1,0 +1,336 @@
+// gatherv and scatterv of irregular blocks: wisp beside MPI, and beside what a user could do with regular
+// collectives instead (Träff 2019, sections 4 and 5).
+//
+// Guideline 1: a regular gather of equal blocks takes no longer than gatherv of them. Guideline 2: gatherv
+// takes no longer than agreeing on the largest block (allreduce) and a regular gather of blocks of that size.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "benchmarks.hpp"
+#include "block_sizes.hpp"
+#include "wisp/collectives.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp::bench {
+namespace {
+
+constexpr double slack = 1.05;  ///< of a guideline
+
+/// The blocks of one cell. Every rank has room for all of them, for the root moves.
+struct Cell {
+  std::string case_name;
+  std::size_t block_bytes;
+  std::vector<int> counts;
+  std::vector<int> displacements;
+  int largest;
+  int rank;
+  std::vector<int> own;     ///< as long as the largest block
+  std::vector<int> all;     ///< blocks of their own sizes, one behind the other
+  std::vector<int> padded;  ///< blocks of the largest size
+
+  int count() const { return counts[static_cast<std::size_t>(rank)]; }
+  /// Mine of the blocks of their own sizes, and mine padded.
+  ConstBuffer mine() const { return {own.data(), static_cast<std::size_t>(count()), MPI_INT}; }
+  Buffer mine() { return {own.data(), static_cast<std::size_t>(count()), MPI_INT}; }
+};
+
+Cell make_cell(const Distribution& distribution, int average, int ranks, int rank) {
+  const std::vector<std::int64_t> wide = distribution.counts(ranks, average);
+  Cell cell;
+  cell.case_name = fmt::format("{},b={}", distribution.name, average);
+  cell.block_bytes = static_cast<std::size_t>(average) * sizeof(int);
+  cell.counts.assign(wide.begin(), wide.end());
+  cell.displacements.resize(cell.counts.size());
+  std::exclusive_scan(cell.counts.begin(), cell.counts.end(), cell.displacements.begin(), 0);
+  cell.largest = *std::max_element(cell.counts.begin(), cell.counts.end());
+  cell.rank = rank;
+  cell.own.resize(static_cast<std::size_t>(cell.largest));
+  cell.all.resize(static_cast<std::size_t>(std::reduce(wide.begin(), wide.end())));
+  cell.padded.resize(static_cast<std::size_t>(cell.largest) * cell.counts.size());
+  return cell;
+}
+
+std::vector<int> chosen_averages(const Options& options) {
+  if (options.count > 0) return {options.count};
+  if (options.quick) return {1, 100, 10'000};
+  return {1, 10, 100, 1'000, 10'000, 100'000};
+}
+
+/// Which of the two operations, and what MPI calls it.
+struct Operation {
+  const char* bench;
+  const char* mpi_irregular;
+  const char* mpi_regular;
+  const char* regular;
+  void (*wisp)(const Comm&, Cell&, int root, const CollectiveOptions&);
+  void (*wisp_regular)(const Comm&, Cell&, int root);
+  int (*mpi)(Cell&, int root);
+  int (*mpi_padded)(Cell&, int root);
+  /// Sets what an operation reads to something that depends on the rank, and what it writes to nothing.
+  void (*fill)(Cell&);
+  const std::vector<int>& (*result)(const Cell&);
+};
+
+MPI_Comm world() {
+  return MPI_COMM_WORLD;
+}
+
+const Operation gatherv_operation = {
+    "gatherv",
+    "MPI_Gatherv",
+    "MPI_Gather",
+    "wisp-gather",
+    [](const Comm& comm, Cell& cell, int root, const CollectiveOptions& options) {
+      comm.gatherv(std::as_const(cell).mine(), Blocks(cell.all, cell.counts, cell.displacements), root,
+                   options);
+    },
+    [](const Comm& comm, Cell& cell, int root) { comm.gather(cell.own, cell.padded, root); },
+    [](Cell& cell, int root) {
+      return MPI_Gatherv(cell.own.data(), cell.count(), MPI_INT, cell.all.data(), cell.counts.data(),
+                         cell.displacements.data(), MPI_INT, root, world());
+    },
+    [](Cell& cell, int root) {
+      return MPI_Gather(cell.own.data(), cell.largest, MPI_INT, cell.padded.data(), cell.largest, MPI_INT,
+                        root, world());
+    },
+    [](Cell& cell) {
+      std::iota(cell.own.begin(), cell.own.end(), cell.rank);
+      std::fill(cell.all.begin(), cell.all.end(), -1);
+    },
+    [](const Cell& cell) -> const std::vector<int>& { return cell.all; }};
+
+const Operation scatterv_operation = {
+    "scatterv",
+    "MPI_Scatterv",
+    "MPI_Scatter",
+    "wisp-scatter",
+    [](const Comm& comm, Cell& cell, int root, const CollectiveOptions& options) {
+      comm.scatterv(ConstBlocks(cell.all, cell.counts, cell.displacements), cell.mine(), root, options);
+    },
+    [](const Comm& comm, Cell& cell, int root) { comm.scatter(cell.padded, cell.own, root); },
+    [](Cell& cell, int root) {
+      return MPI_Scatterv(cell.all.data(), cell.counts.data(), cell.displacements.data(), MPI_INT,
+                          cell.own.data(), cell.count(), MPI_INT, root, world());
+    },
+    [](Cell& cell, int root) {
+      return MPI_Scatter(cell.padded.data(), cell.largest, MPI_INT, cell.own.data(), cell.largest, MPI_INT,
+                         root, world());
+    },
+    [](Cell& cell) {
+      std::iota(cell.all.begin(), cell.all.end(), cell.rank);
+      std::fill(cell.own.begin(), cell.own.end(), -1);
+    },
+    [](const Cell& cell) -> const std::vector<int>& { return cell.own; }};
+
+/// wisp must end with what MPI ends with.
+void check_result(const Comm& comm, const Operation& of, Cell& cell, int root) {
+  of.fill(cell);
+  detail::check_mpi(of.mpi(cell, root), of.mpi_irregular);
+  const std::vector<int> expected = of.result(cell);
+  of.fill(cell);
+  of.wisp(comm, cell, root, {});
+  if (of.result(cell) == expected) return;
+  throw Error(MPI_ERR_OTHER, fmt::format("wisp bench {}: {} differs from {} on rank {}", of.bench,
+                                         cell.case_name, of.mpi_irregular, comm.rank()));
+}
+
+/// Marks what breaks a guideline: an irregular operation that takes longer than the second allows, or a
+/// regular one that takes longer than the irregular one of equal blocks.
+void mark(std::vector<Row>& rows, const std::string& guideline_2, const char* irregular,
+          const char* regular) {
+  const auto time_of = [&](const std::string& variant) -> const Row* {
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.variant == variant; });
+    return row == rows.end() ? nullptr : &*row;
+  };
+  const Row* bound = time_of(guideline_2);
+  const Row* of_equal = time_of(irregular);
+  for (Row& row : rows) {
+    if (bound != nullptr && row.variant == irregular && row.median_us > slack * bound->median_us)
+      row.mark = "!2";
+    const bool is_equal = row.case_name.starts_with("same,");
+    if (is_equal && of_equal != nullptr && row.variant == regular &&
+        row.median_us > slack * of_equal->median_us) {
+      row.mark = "!1";
+    }
+  }
+}
+
+Row row_of(const Operation& of, const Cell& cell, int ranks, const std::string& variant, double min_us,
+           double median_us) {
+  return {of.bench, variant, cell.case_name, ranks, cell.block_bytes, min_us, median_us, {}, {}, {}};
+}
+
+void bench_irregular(const Operation& of, const Options& options) {
+  const Comm comm = Comm::duplicate(world());
+  const int ranks = comm.size();
+  const int most = direct_gatherv_ranks(comm);
+  Report report(
+      options,
+      fmt::format("wisp bench {}: {} ranks, {}{}; direct messages {}; !1, !2: breaks that guideline by "
+                  "more than 5 %",
+                  of.bench, ranks, mpi_name(),
+                  ranks_outnumber_cores(world()) ? ", more ranks than cores" : "",
+                  most == std::numeric_limits<int>::max() ? std::string("at any number of ranks")
+                                                          : fmt::format("up to {} ranks", most)),
+      comm.rank() == 0);
+  const Method method{options.quick ? 20 : 60, options.quick ? 2 : 5, 0};
+  const CollectiveOptions algorithm{{}, options.algorithm};
+  for (const Distribution& distribution : distributions) {
+    for (const int average : chosen_averages(options)) {
+      Cell cell = make_cell(distribution, average, ranks, comm.rank());
+      for (const int root : {ranks / 2, 0}) check_result(comm, of, cell, root);
+      const auto root_of = [ranks](int call) { return (ranks / 2 + call) % ranks; };
+      const std::vector<Variant> variants = {
+          {"wisp", [&](int call) { of.wisp(comm, cell, root_of(call), algorithm); }},
+          {of.mpi_irregular,
+           [&](int call) { detail::check_mpi(of.mpi(cell, root_of(call)), of.mpi_irregular); }},
+          {of.mpi_regular,
+           [&](int call) { detail::check_mpi(of.mpi_padded(cell, root_of(call)), of.mpi_regular); }},
+          {"guideline-2",
+           [&](int call) {
+             int largest = cell.count();
+             detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, world()),
+                               "MPI_Allreduce");
+             detail::check_mpi(of.mpi_padded(cell, root_of(call)), of.mpi_regular);
+           }},
+          {of.regular, [&](int call) { of.wisp_regular(comm, cell, root_of(call)); }}};
+      const std::vector<Timing> timings = measure(world(), variants, method);
+      std::vector<Row> rows;
+      for (std::size_t v = 0; v < variants.size(); ++v) {
+        rows.push_back(row_of(of, cell, ranks, variants[v].name, timings[v].min_us, timings[v].median_us));
+      }
+      mark(rows, "guideline-2", "wisp", of.regular);
+      mark(rows, "guideline-2", of.mpi_irregular, of.mpi_regular);
+      report.add(rows);
+    }
+  }
+}
+
+/// One run of an operation on a simulated cluster. The blocks of all ranks lie in the same memory, so that
+/// large ones fit: what arrives where is the tests' affair.
+struct SimulatedCell {
+  std::vector<std::int64_t> counts;
+  std::vector<std::int64_t> same_place;
+  std::size_t largest;
+  std::vector<int> memory;
+
+  SimulatedCell(const Distribution& distribution, int average, int ranks)
+      : counts(distribution.counts(ranks, average)),
+        same_place(counts.size()),
+        largest(static_cast<std::size_t>(*std::max_element(counts.begin(), counts.end()))),
+        memory(largest) {}
+};
+
+Task<> gatherv_simulated(Comm comm, SimulatedCell& cell, int root, CollectiveOptions options) {
+  const auto count = static_cast<std::size_t>(cell.counts[static_cast<std::size_t>(comm.rank())]);
+  co_await gatherv(comm, {cell.memory.data(), count, MPI_INT},
+                   Blocks(cell.memory.data(), cell.counts, cell.same_place, MPI_INT), root, options);
+}
+Task<> scatterv_simulated(Comm comm, SimulatedCell& cell, int root, CollectiveOptions options) {
+  const auto count = static_cast<std::size_t>(cell.counts[static_cast<std::size_t>(comm.rank())]);
+  co_await scatterv(comm, ConstBlocks(cell.memory.data(), cell.counts, cell.same_place, MPI_INT),
+                    {cell.memory.data(), count, MPI_INT}, root, options);
+}
+
+/// Agrees on the largest block, then does the regular operation on blocks of that size.
+Task<> gather_padded(Comm comm, SimulatedCell& cell, int root, bool agrees_first) {
+  const auto count = cell.counts[static_cast<std::size_t>(comm.rank())];
+  std::int64_t largest = 0;
+  if (agrees_first) {
+    co_await allreduce(comm, buffer_of(count), buffer_of(largest), MPI_MAX);
+  }
+  const bool is_root = comm.rank() == root;
+  std::vector<int> all(is_root ? cell.largest * cell.counts.size() : 0);
+  co_await gather(comm, cell.memory, all, root);
+}
+Task<> scatter_padded(Comm comm, SimulatedCell& cell, int root, bool agrees_first) {
+  const auto count = cell.counts[static_cast<std::size_t>(comm.rank())];
+  std::int64_t largest = 0;
+  if (agrees_first) {
+    co_await allreduce(comm, buffer_of(count), buffer_of(largest), MPI_MAX);
+  }
+  const bool is_root = comm.rank() == root;
+  std::vector<int> all(is_root ? cell.largest * cell.counts.size() : 0);
+  co_await scatter(comm, all, cell.memory, root);
+}
+
+struct SimulatedOperation {
+  const char* bench;
+  const char* regular;
+  Task<> (*irregular)(Comm, SimulatedCell&, int root, CollectiveOptions);
+  Task<> (*padded)(Comm, SimulatedCell&, int root, bool agrees_first);
+};
+
+void simulate_irregular(const SimulatedOperation& of, const Options& options,
+                        const SimulationOptions& cluster) {
+  // One look at a cluster of the same kind tells where messages are direct.
+  int most = 0;
+  SimulationOptions small = cluster;
+  small.ranks = 1;
+  simulate(small, [&](Comm comm) -> Task<> {
+    most = direct_gatherv_ranks(comm);
+    co_return;
+  });
+  Report report(
+      options,
+      fmt::format("wisp simulate {}: {} ranks, virtual time; direct messages up to {} ranks; !1, !2: "
+                  "breaks that guideline by more than 5 %",
+                  of.bench, cluster.ranks, most),
+      true);
+  const int root = cluster.ranks / 2;
+  const std::vector<std::string_view> named = algorithms_of(of.bench);
+  for (const Distribution& distribution : distributions) {
+    for (const int average : chosen_averages(options)) {
+      SimulatedCell cell(distribution, average, cluster.ranks);
+      std::vector<Row> rows;
+      const auto run = [&](const std::string& variant, const std::function<Task<>(Comm)>& program) {
+        const SimulationReport done = simulate(cluster, program);
+        rows.push_back({of.bench,
+                        variant,
+                        fmt::format("{},b={}", distribution.name, average),
+                        cluster.ranks,
+                        static_cast<std::size_t>(average) * sizeof(int),
+                        done.seconds * 1e6,
+                        done.seconds * 1e6,
+                        done.messages,
+                        done.bytes,
+                        {}});
+      };
+      run("wisp", [&](Comm comm) { return of.irregular(comm, cell, root, {{}, options.algorithm}); });
+      for (const std::string_view name : named) {
+        run(std::string(name), [&](Comm comm) { return of.irregular(comm, cell, root, {{}, name}); });
+      }
+      // Padded blocks must fit into memory.
+      constexpr double most_bytes = 2e9;
+      if (4.0 * static_cast<double>(cell.largest) * cluster.ranks < most_bytes) {
+        run(of.regular, [&](Comm comm) { return of.padded(comm, cell, root, false); });
+        run("guideline-2", [&](Comm comm) { return of.padded(comm, cell, root, true); });
+        mark(rows, "guideline-2", "wisp", of.regular);
+      }
+      report.add(rows);
+    }
+  }
+}
+
+}  // namespace
+
+void bench_gatherv(const Options& options) {
+  bench_irregular(gatherv_operation, options);
+}
+void bench_scatterv(const Options& options) {
+  bench_irregular(scatterv_operation, options);
+}
+
+void simulate_gatherv(const Options& options, const SimulationOptions& cluster) {
+  simulate_irregular({"gatherv", "wisp-gather", gatherv_simulated, gather_padded}, options, cluster);
+}
+void simulate_scatterv(const Options& options, const SimulationOptions& cluster) {
+  simulate_irregular({"scatterv", "wisp-scatter", scatterv_simulated, scatter_padded}, options, cluster);
+}
+
+}  // namespace wisp::bench

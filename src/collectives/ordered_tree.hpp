@@ -1,0 +1,109 @@
+#pragma once
+
+#include "collectives/algorithms.hpp"
+#include "pattern/ordered_tree.hpp"
+
+/// What the operations over ordered gather trees share.
+
+namespace wisp::detail {
+
+/// Finds this rank's place in the tree that fits the blocks' sizes (Lemma 3); every rank knows only its own.
+/// At the root all of its siblings are children, also those with nothing to send.
+Task<> construct_ordered_tree(Channel channel, OrderedHypercube cubes, std::uint64_t bytes,
+                              std::uint64_t threshold, OrderedNode& node);
+
+/// Sends the blocks of this rank's subtree to its parent, packed in rank order.
+Task<> gather_subtree(Channel channel, ConstBuffer send, const OrderedNode& node);
+/// Receives them, and passes on what belongs to others. False if the parent says that the root's counts are
+/// others: it has sent an empty message.
+Task<bool> scatter_subtree(Channel channel, Buffer receive, const OrderedNode& node);
+
+/// What goes straight between a cube's gather root and the root is announced there, on lane 1.
+struct DirectHeader {
+  Cube cube;
+  std::uint64_t bytes = 0;
+};
+
+template <class T>
+Buffer bytes_of_object(T& object) {
+  return {&object, sizeof(T), MPI_BYTE};
+}
+
+struct BytesOfRank {
+  const BlockList* blocks;
+  std::uint64_t operator()(int rank) const { return blocks->bytes(rank); }
+};
+
+/// Receives what cubes send straight to the root: the sources that it can tell alone, and others.
+Task<> receive_straight(Channel channel, const BlockList& blocks, const class OrderedRoot& at_root,
+                        std::vector<StraightCube> sources, int from_others);
+
+/// Awaits the announcements of all messages straight to or from the root, and calls `then(header, source)`
+/// for each. Whoever agrees with the root's counts announces what the root can tell alone; only from the
+/// others' cubes announcements come from any source. (Not from all: who starts a persistent gather anew could
+/// be mistaken for one that is late.)
+template <class Then>
+Task<> await_straight(Channel headers, std::vector<StraightCube> sources, int from_others, Then then) {
+  for (const StraightCube& source : sources) {
+    DirectHeader header;
+    co_await headers.post_receive(bytes_of_object(header), source.gather_root);
+    then(header, source.gather_root);
+  }
+  for (int i = 0; i < from_others; ++i) {
+    DirectHeader header;
+    const int source = headers.source_of(co_await headers.post_receive_from_any(bytes_of_object(header)));
+    then(header, source);
+  }
+}
+
+/// The root's side: which blocks a cube sends or gets, and whether its ranks agree with the root's counts.
+class OrderedRoot {
+ public:
+  OrderedRoot(const Channel& channel, const BlockList& blocks, std::uint64_t threshold)
+      : operation_(channel.operation()), blocks_(&blocks), threshold_(threshold) {}
+
+  /// Compares what the ranks of `cube` have with the counts; remembers the first difference.
+  void compare(const Cube& cube, const BlockSums& sums) {
+    if (sums == sums_of(cube.first, cube.last, bytes_of_rank())) return;
+    disagreeing_.push_back(cube);
+    if (disagreeing_.size() > 1) return;
+    first_ = find_disagreement(sums, cube.first, cube.last, bytes_of_rank());
+    sums_ = sums;
+  }
+  bool agrees(const Cube& cube) const {
+    for (const Cube& other : disagreeing_) {
+      if (other.contains(cube.first)) return false;
+    }
+    return true;
+  }
+  /// The blocks that a cube sends up the tree, and those that it sends straight to the root.
+  std::vector<int> left_over(const Cube& cube) const {
+    std::vector<int> ranks;
+    remaining().left_over(cube, ranks);
+    return ranks;
+  }
+  std::vector<int> joined(const Cube& cube) const {
+    std::vector<int> ranks;
+    remaining().joined(cube, ranks);
+    return ranks;
+  }
+  /// Appends the cubes inside of this one that send straight to the root, if its ranks agree.
+  void add_straight(const OrderedHypercube& cubes, const Cube& cube, std::vector<StraightCube>& to) const {
+    record_of(cubes, cube, threshold_, bytes_of_rank(), to);
+  }
+  /// Throws if some rank did not agree.
+  void check() const;
+
+ private:
+  BytesOfRank bytes_of_rank() const { return {blocks_}; }
+  Remaining<BytesOfRank> remaining() const { return {bytes_of_rank(), threshold_}; }
+
+  const char* operation_;
+  const BlockList* blocks_;
+  std::uint64_t threshold_;
+  std::vector<Cube> disagreeing_;
+  std::optional<Disagreement> first_;
+  BlockSums sums_;
+};
+
+}  // namespace wisp::detail
