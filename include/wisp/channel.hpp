@@ -63,6 +63,8 @@ class Channel {
   int source_of(const detail::Envelope& envelope) const { return group_.from_world(envelope.source); }
 
  private:
+  Posted post_from(const Buffer& buffer, int source, bool wants_envelope) const;
+
   detail::ContextPtr context_;
   Group group_;
   int rank_ = -1;

@@ -66,8 +66,9 @@ void abandon(Message& message) noexcept;
 
 }  // namespace detail
 
-/// A message that is on its way; awaiting it gives its envelope. Ready at once when MPI was done at once.
-/// One that is dropped before it is done is cancelled (a receive) or left to MPI (a send).
+/// A message that is on its way; awaiting it gives its envelope. Ready at once when MPI was done at once: a
+/// send that has left needs no Message. One that is dropped before it is done is cancelled (a receive) or
+/// left to MPI (a send).
 class [[nodiscard]] Posted {
  public:
   Posted() = default;
@@ -83,13 +84,15 @@ class [[nodiscard]] Posted {
     delete message_;
   }
 
-  bool done() const noexcept { return message_->done; }
+  bool done() const noexcept { return message_ == nullptr || message_->done; }
   detail::Message* message() const noexcept { return message_; }
   detail::Message* release() noexcept { return std::exchange(message_, nullptr); }
 
-  bool await_ready() const noexcept { return message_->done; }
+  bool await_ready() const noexcept { return done(); }
   void await_suspend(std::coroutine_handle<> waiter) const noexcept { message_->waiter = waiter; }
   const detail::Envelope& await_resume() const {
+    static constexpr detail::Envelope of_nothing;
+    if (message_ == nullptr) return of_nothing;
     if (message_->error != MPI_SUCCESS) detail::throw_message_error(*message_);
     return message_->envelope;
   }
@@ -110,6 +113,7 @@ class [[nodiscard]] Posts {
 
   void add(Posted posted) noexcept {
     detail::Message* message = posted.release();
+    if (message == nullptr) return;
     message->next = first_;
     first_ = message;
   }

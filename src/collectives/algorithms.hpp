@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "collectives/block_list.hpp"
 #include "wisp/channel.hpp"
@@ -74,24 +75,34 @@ Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, MPI
 
 /// `receive` is size() blocks; only the root's is looked at, where `send` may be in place.
 Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, int radix_bits);
-Task<> gather_direct(Channel channel, const ConstBuffer& send, const BlockList& blocks, int root);
+/// The root's part of the direct gather and scatter, and that of the others.
+Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int root);
+Task<> send_block(Channel channel, ConstBuffer send, int root);
 Task<> gather_ordered(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold);
 /// Of blocks whose sizes only their ranks and the root know. What comes to `threshold` bytes goes straight to
 /// the root.
-Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold);
+/// What a run finds out, the next run of a persistent operation need not.
+struct OrderedNode;
+struct LedMemory;
+struct LedShape;
+Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,
+                    std::shared_ptr<OrderedNode> known);
 Task<> gatherv_combined(Channel channel, ConstBuffer send, BlockList blocks, int root,
                         std::uint64_t threshold);
-Task<> gatherv_led(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold);
+Task<> gatherv_led(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,
+                   std::shared_ptr<LedMemory> memory);
 /// Merges sorted sequences. The root's `receive` has room for all.
 Task<> gather_merge(Channel channel, ConstBuffer send, Buffer receive, int root, Merge merge);
 Task<> allgather_merge(Channel channel, ConstBuffer send, Buffer receive, Merge merge);
 
 /// `send` is size() blocks; only the root's is looked at, where `receive` may be in place.
 Task<> scatter_tree(Channel channel, ConstBuffer send, Buffer receive, int root, int radix_bits);
-Task<> scatter_direct(Channel channel, const BlockList& blocks, const Buffer& receive, int root);
+Task<> scatter_direct(Channel channel, BlockList blocks, Buffer receive, int root);
+Task<> receive_block(Channel channel, Buffer receive, int root);
 Task<> scatter_ordered(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold);
-Task<> scatterv_tree(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold);
-Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold);
+Task<> scatterv_tree(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold,
+                     std::shared_ptr<OrderedNode> known);
+Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root, LedShape shape);
 
 Task<> allgather_dissemination(Channel channel, ConstBuffer send, BlockList blocks);
 Task<> allgather_ring(Channel channel, ConstBuffer send, BlockList blocks);

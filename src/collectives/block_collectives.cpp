@@ -1,5 +1,8 @@
 // Collectives that move data as it is, to and from a root or to all: their plans and faces.
 
+#include <memory>
+
+#include "collectives/led_subtree.hpp"
 #include "collectives/plan.hpp"
 #include "pattern/ordered_tree.hpp"
 
@@ -59,6 +62,7 @@ auto plan_gather(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
   const std::size_t bytes =
       is_root ? bytes_of(receive) / static_cast<std::size_t>(comm.size()) : bytes_of(send);
   const auto algorithm = choose<Gather>(comm, Operation::gather, bytes, options, call);
+  const int ranks = comm.size();
   return Plan{call, [=](Channel channel) {
                 if (bytes == 0) return nothing();
                 switch (algorithm) {
@@ -66,12 +70,13 @@ auto plan_gather(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
                     return gather_tree(std::move(channel), send, receive, root, 1);
                   case Gather::radix_32:
                     return gather_tree(std::move(channel), send, receive, root, 5);
-                  case Gather::ordered:
                   case Gather::direct:
+                    if (!is_root) return send_block(std::move(channel), send, root);
+                    return gather_direct(std::move(channel), send, BlockList::regular(receive, ranks), root);
+                  case Gather::ordered:
                     break;
                 }
-                const BlockList blocks = is_root ? BlockList::regular(receive, channel.size()) : BlockList();
-                if (algorithm == Gather::direct) return gather_direct(std::move(channel), send, blocks, root);
+                const BlockList blocks = is_root ? BlockList::regular(receive, ranks) : BlockList();
                 const std::uint64_t threshold = straight_threshold(channel.world().machine());
                 return gather_ordered(std::move(channel), send, blocks, root, threshold);
               }};
@@ -86,30 +91,39 @@ auto plan_gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& recei
   constexpr const char* call = "wisp::gatherv";
   check_usable(comm, call);
   check_root(comm, call, root);
-  BlockList blocks;
-  if (comm.rank() == root) {
+  const bool is_root = comm.rank() == root;
+  const int ranks = comm.size();
+  if (is_root) {
     check_irregular(comm, call, "receive", receive);
     check_own_block(comm, call, "send", send, receive);
-    blocks = BlockList::irregular(receive, comm.size());
   } else {
     check_buffer(call, "send", send);
   }
   const auto algorithm = choose<Gatherv>(comm, Operation::gatherv, 0, options, call);
+  std::shared_ptr<LedMemory> memory;
+  std::shared_ptr<OrderedNode> known;
+  if (algorithm == Gatherv::led) memory = std::make_shared<LedMemory>();
+  if (algorithm == Gatherv::tree) known = std::make_shared<OrderedNode>();
   return Plan{call, [=](Channel channel) {
+                if (algorithm == Gatherv::direct) {
+                  return is_root ? gather_direct(std::move(channel), send,
+                                                 BlockList::irregular(receive, ranks), root)
+                                 : send_block(std::move(channel), send, root);
+                }
+                const BlockList blocks = is_root ? BlockList::irregular(receive, ranks) : BlockList();
                 const std::uint64_t threshold = straight_threshold(channel.world().machine());
                 switch (algorithm) {
                   case Gatherv::led:
-                    return gatherv_led(std::move(channel), send, blocks, root, threshold);
+                    return gatherv_led(std::move(channel), send, blocks, root, threshold, memory);
                   case Gatherv::tree:
-                    return gatherv_tree(std::move(channel), send, blocks, root, announced * threshold);
+                    return gatherv_tree(std::move(channel), send, blocks, root, announced * threshold, known);
                   case Gatherv::combined:
                     return gatherv_combined(std::move(channel), send, blocks, root, announced * threshold);
                   case Gatherv::binomial:
-                    return gatherv_combined(std::move(channel), send, blocks, root, no_threshold);
                   case Gatherv::direct:
                     break;
                 }
-                return gather_direct(std::move(channel), send, blocks, root);
+                return gatherv_combined(std::move(channel), send, blocks, root, no_threshold);
               }};
 }
 
@@ -194,6 +208,7 @@ auto plan_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& recei
   const std::size_t bytes =
       is_root ? bytes_of(send) / static_cast<std::size_t>(comm.size()) : bytes_of(receive);
   const auto algorithm = choose<Scatter>(comm, Operation::scatter, bytes, options, call);
+  const int ranks = comm.size();
   return Plan{call, [=](Channel channel) {
                 if (bytes == 0) return nothing();
                 switch (algorithm) {
@@ -201,13 +216,13 @@ auto plan_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& recei
                     return scatter_tree(std::move(channel), send, receive, root, 1);
                   case Scatter::radix_4:
                     return scatter_tree(std::move(channel), send, receive, root, 2);
-                  case Scatter::ordered:
                   case Scatter::direct:
+                    if (!is_root) return receive_block(std::move(channel), receive, root);
+                    return scatter_direct(std::move(channel), BlockList::regular(send, ranks), receive, root);
+                  case Scatter::ordered:
                     break;
                 }
-                const BlockList blocks = is_root ? BlockList::regular(send, channel.size()) : BlockList();
-                if (algorithm == Scatter::direct)
-                  return scatter_direct(std::move(channel), blocks, receive, root);
+                const BlockList blocks = is_root ? BlockList::regular(send, ranks) : BlockList();
                 const std::uint64_t threshold = straight_threshold(channel.world().machine());
                 return scatter_ordered(std::move(channel), blocks, receive, root, threshold);
               }};
@@ -218,27 +233,34 @@ auto plan_scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& rece
   constexpr const char* call = "wisp::scatterv";
   check_usable(comm, call);
   check_root(comm, call, root);
-  BlockList blocks;
-  if (comm.rank() == root) {
+  const bool is_root = comm.rank() == root;
+  const int ranks = comm.size();
+  if (is_root) {
     check_irregular(comm, call, "send", send);
     check_own_block(comm, call, "receive", receive, send);
-    blocks = BlockList::irregular(send, comm.size());
   } else {
     check_buffer(call, "receive", receive);
   }
   const auto algorithm = choose<Scatterv>(comm, Operation::scatterv, 0, options, call);
-  return Plan{call, [=](Channel channel) {
-                const std::uint64_t threshold = straight_threshold(channel.world().machine());
-                switch (algorithm) {
-                  case Scatterv::led:
-                    return scatterv_led(std::move(channel), blocks, receive, root, threshold);
-                  case Scatterv::tree:
-                    return scatterv_tree(std::move(channel), blocks, receive, root, announced * threshold);
-                  case Scatterv::direct:
-                    break;
-                }
-                return scatter_direct(std::move(channel), blocks, receive, root);
-              }};
+  std::shared_ptr<OrderedNode> known;
+  if (algorithm == Scatterv::tree) known = std::make_shared<OrderedNode>();
+  return Plan{
+      call, [=](Channel channel) {
+        if (algorithm == Scatterv::direct) {
+          return is_root
+                     ? scatter_direct(std::move(channel), BlockList::irregular(send, ranks), receive, root)
+                     : receive_block(std::move(channel), receive, root);
+        }
+        const BlockList blocks = is_root ? BlockList::irregular(send, ranks) : BlockList();
+        const std::uint64_t threshold = straight_threshold(channel.world().machine());
+        if (algorithm == Scatterv::tree) {
+          return scatterv_tree(std::move(channel), blocks, receive, root, announced * threshold, known);
+        }
+        const LedShape led{threshold};
+        const LedShape binomial{no_threshold, 1};
+        return scatterv_led(std::move(channel), blocks, receive, root,
+                            algorithm == Scatterv::led ? led : binomial);
+      }};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <optional>
 
 #include "wisp/error.hpp"
 
@@ -81,6 +82,10 @@ void pack_blocks(const BlockList& blocks, std::span<const int> ranks, std::byte*
 
 void copy_block(const ConstBuffer& from, const Buffer& to) {
   if (from.count == 0 || from.address == to.address) return;
+  if (const std::optional<std::size_t> size = plain_size_of(from.type); size && from.type == to.type) {
+    std::memcpy(to.address, from.address, from.count * *size);
+    return;
+  }
   const TypeLayout from_layout = TypeLayout::of(from.type);
   const TypeLayout to_layout = TypeLayout::of(to.type);
   if (from_layout.contiguous && to_layout.contiguous) {

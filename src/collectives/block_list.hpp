@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -102,7 +103,9 @@ inline BlockList BlockList::irregular(const ConstBlocks& blocks, int ranks) {
 }
 
 inline std::size_t bytes_of(const ConstBuffer& buffer) {
-  return buffer.count == 0 ? 0 : buffer.count * TypeLayout::of(buffer.type).size;
+  if (buffer.count == 0) return 0;
+  const std::optional<std::size_t> plain = plain_size_of(buffer.type);
+  return buffer.count * (plain ? *plain : TypeLayout::of(buffer.type).size);
 }
 
 /// The blocks of several ranks, in the order given, as one buffer: through a datatype made for it where they

@@ -101,8 +101,10 @@ void check_own_block(const Comm& comm, const char* call, const char* name, const
   check_buffer(call, name, own);
   const auto rank = static_cast<std::size_t>(comm.rank());
   const MPI_Datatype type = blocks.types.empty() ? blocks.type : blocks.types[rank];
-  const std::size_t bytes = own.count * TypeLayout::of(own.type).size;
   const auto count = static_cast<std::size_t>(blocks.counts[rank]);
+  if (own.count == count && (own.type == type || count == 0)) [[likely]]
+    return;
+  const std::size_t bytes = own.count * TypeLayout::of(own.type).size;
   const std::size_t of_block = count == 0 ? 0 : count * TypeLayout::of(type).size;
   if (bytes != of_block) {
     throw Error(MPI_ERR_TRUNCATE, fmt::format("{}: {} of rank {} has {} bytes, but its block has {}", call,

@@ -8,9 +8,12 @@
 // come to as many bytes together. Two dependent messages if few ranks have something; else ⌈log2 p⌉ + 1 and
 // ⌈log2 p⌉ 3 o + Tβ log p + Σ m_i β. Source: made for wisp; the threshold from Träff 2019, section 3.
 //
-// A rank that differs from the root's counts sends an empty message instead, and behind it a report.
+// What ranks were told they remember for the next run of a persistent gather, which takes half of the
+// messages. A rank that differs from the root's counts sends an empty message instead, and behind it a
+// report.
 
 #include <algorithm>
+#include <utility>
 
 #include "collectives/led_subtree.hpp"
 #include "wisp/error.hpp"
@@ -18,49 +21,22 @@
 namespace wisp::detail {
 namespace {
 
-/// A report of a rank that differs, and how many follow.
-struct Report {
-  Disagreement what{};
-  std::uint64_t following = 0;
-};
-
-Buffer bytes_of_report(Report& report) {
-  return {&report, sizeof(Report), MPI_BYTE};
-}
-
-Task<> receive_reports(Channel channel, int source, std::vector<Report>& reports) {
-  do {
-    reports.emplace_back();
-    Report& report = reports.back();
-    co_await channel.post_receive(bytes_of_report(report), source);
-  } while (reports.back().following > 0);
-}
-
-Task<> send_reports(Channel channel, std::vector<Report> reports, int destination) {
-  co_await channel.post_send({nullptr, 0, MPI_BYTE}, destination);
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    reports[i].following = reports.size() - 1 - i;
-    co_await channel.post_send(bytes_of_report(reports[i]), destination);
-  }
-}
-
 /// A rank that has something. Lane 0: bundles; lane 1: the root's word; neither: large blocks.
-Task<> gather_led_inner(Channel channel, ConstBuffer send, int root, std::uint64_t threshold) {
+Task<> gather_led_inner(Channel channel, ConstBuffer send, int root, std::uint64_t threshold,
+                        std::shared_ptr<LedMemory> memory) {
   const std::uint64_t bytes = bytes_of(send);
   Posts large;
   if (bytes >= threshold) large.add(channel.post_send(send, root));
-  Word word;
+  Word& word = memory->word;
+  const bool is_told = word.parent >= 0;
   const Channel words = channel.lane(1);
   const Channel bundles = channel.lane(0);
-  co_await receive_word(words, word);
+  if (!is_told) co_await receive_word(words, word);
   const std::vector<SizedRank>& ranks = word.subtree.ranks;
-  const LedTree tree(word.subtree.position, word.subtree.count, ranks, threshold);
+  const LedTree tree(word.subtree.position, word.subtree.count, ranks, {threshold});
   std::vector<std::vector<std::byte>> told;
   Posts sends;
-  for (int k = tree.child_count() - 1; k >= 0; --k) {
-    told.push_back(code_of_child(tree, ranks, k));
-    sends.add(words.post_send({told.back().data(), told.back().size(), MPI_BYTE}, ranks[tree.child(k)].rank));
-  }
+  if (!is_told) post_words(words, tree, ranks, told, sends);
 
   const std::uint64_t expected = ranks.front().bytes;
   const std::uint64_t own = expected < threshold ? expected : 0;
@@ -105,21 +81,20 @@ Task<> gather_led_inner(Channel channel, ConstBuffer send, int root, std::uint64
 
 }  // namespace
 
-Task<> gatherv_led(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold) {
+Task<> gatherv_led(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,
+                   std::shared_ptr<LedMemory> memory) {
   if (channel.rank() != root) {
-    if (bytes_of(send) > 0) co_await gather_led_inner(channel, send, root, threshold);
+    if (bytes_of(send) > 0) co_await gather_led_inner(channel, send, root, threshold, std::move(memory));
     co_return;
   }
+  const bool is_told = std::exchange(memory->has_told, true);
   const std::vector<SizedRank> ranks = ranks_with_blocks(blocks, root, channel.size(), threshold);
-  const LedTree tree(0, static_cast<int>(ranks.size()), ranks, threshold);
+  const LedTree tree(0, static_cast<int>(ranks.size()), ranks, {threshold});
   const Channel words = channel.lane(1);
   const Channel bundles = channel.lane(0);
   std::vector<std::vector<std::byte>> told;
   Posts sends;
-  for (int k = tree.child_count() - 1; k >= 0; --k) {
-    told.push_back(code_of_child(tree, ranks, k));
-    sends.add(words.post_send({told.back().data(), told.back().size(), MPI_BYTE}, ranks[tree.child(k)].rank));
-  }
+  if (!is_told) post_words(words, tree, ranks, told, sends);
   const std::vector<std::vector<int>> members = ranks_of_bundles(tree, ranks, threshold);
   struct Arrival {
     Posted posted;

@@ -50,11 +50,14 @@ Task<> receive_straight(Channel channel, const BlockList& blocks, const OrderedR
   co_await arrivals.posts;
 }
 
-Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold) {
+Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,
+                    std::shared_ptr<OrderedNode> known) {
   const OrderedHypercube cubes(channel.size(), root);
   const bool is_root = channel.rank() == root;
-  OrderedNode node;
-  co_await construct_ordered_tree(channel, cubes, is_root ? 0 : bytes_of(send), threshold, node);
+  OrderedNode& node = *known;
+  if (!node.is_known) {
+    co_await construct_ordered_tree(channel, cubes, is_root ? 0 : bytes_of(send), threshold, node);
+  }
   if (!is_root) {
     if (node.parent >= 0) co_await gather_subtree(channel, send, node);
     co_return;

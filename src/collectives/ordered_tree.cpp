@@ -70,6 +70,7 @@ Task<> construct_ordered_tree(Channel channel, OrderedHypercube cubes, std::uint
     is_fixed_root = is_fixed_root && me == cubes.fixed_root(joined.cube);
     if (!gathers && !is_fixed_root) break;
   }
+  node.is_known = true;
 }
 
 Task<> gather_subtree(Channel channel, ConstBuffer send, const OrderedNode& node) {

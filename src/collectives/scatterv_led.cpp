@@ -1,10 +1,9 @@
 // Scatter of irregular blocks led by the root: down a 4-nomial tree over the ranks that get something, which
 // each learn their subtree together with its small blocks. Ranks without a block take no part.
 //
-//   root ─┬─► 1   { subtree of 1 | blocks }        A block of the threshold or more comes straight from the
-//   root,
-//         ├─► 4                                    and so do small ones where they have as many bytes
-//         together. └─► 5 ─► 7
+//   root ─┬─► 1   { subtree of 1 | blocks }
+//         ├─► 4                                   A block of the threshold or more comes straight from the
+//         └─► 5 ─► 7                              root, and so do small ones where they have as many bytes.
 //
 // One message if few ranks get something; else ⌈log2 p⌉ 2 o + ⌈log4 p⌉ (α + Tβ) + Σ m_i β.
 // Source: made for wisp; the threshold from Träff 2019, section 3.
@@ -30,15 +29,15 @@ struct Telling {
 };
 
 /// A rank that gets something. Lane 0: bundles from the root; lane 1: words; neither: large blocks.
-Task<> scatter_led_inner(Channel channel, Buffer receive, int root, std::uint64_t threshold) {
+Task<> scatter_led_inner(Channel channel, Buffer receive, int root, LedShape shape) {
   const std::uint64_t bytes = bytes_of(receive);
   Posted large;
-  if (bytes >= threshold) large = channel.post_receive_of(bytes, receive, root, channel.rank());
+  if (bytes >= shape.threshold) large = channel.post_receive_of(bytes, receive, root, channel.rank());
   Word word;
   const Channel words = channel.lane(1);
   co_await receive_word(words, word);
   const std::vector<SizedRank>& ranks = word.subtree.ranks;
-  const LedTree tree(word.subtree.position, word.subtree.count, ranks, threshold);
+  const LedTree tree(word.subtree.position, word.subtree.count, ranks, shape);
   ScratchVector from_root;
   const std::byte* bundle = word.data.data();
   if (tree.goes_to_root(0)) {
@@ -48,7 +47,7 @@ Task<> scatter_led_inner(Channel channel, Buffer receive, int root, std::uint64_
   }
 
   const std::uint64_t expected = ranks.front().bytes;
-  const std::uint64_t own = expected < threshold ? expected : 0;
+  const std::uint64_t own = expected < shape.threshold ? expected : 0;
   std::vector<Telling> told;
   told.reserve(static_cast<std::size_t>(tree.child_count()));
   std::uint64_t begin = own;
@@ -66,11 +65,11 @@ Task<> scatter_led_inner(Channel channel, Buffer receive, int root, std::uint64_
   const bool agrees = bytes == expected;
   if (agrees && own > 0) unpack(bundle, receive, TypeLayout::of(receive.type));
   co_await sends;
-  if (agrees && expected >= threshold) {
+  if (agrees && expected >= shape.threshold) {
     co_await large;
-  } else if (expected >= threshold) {
+  } else if (expected >= shape.threshold) {
     // The root sends another size than is wanted here.
-    if (bytes >= threshold) {
+    if (bytes >= shape.threshold) {
       co_await large;
     } else {
       const ScratchVector dropped(expected);
@@ -82,14 +81,14 @@ Task<> scatter_led_inner(Channel channel, Buffer receive, int root, std::uint64_
 
 }  // namespace
 
-Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold) {
+Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root, LedShape shape) {
   if (channel.rank() != root) {
-    if (bytes_of(receive) > 0) co_await scatter_led_inner(channel, receive, root, threshold);
+    if (bytes_of(receive) > 0) co_await scatter_led_inner(channel, receive, root, shape);
     co_return;
   }
-  const std::vector<SizedRank> ranks = ranks_with_blocks(blocks, root, channel.size(), threshold);
-  const LedTree tree(0, static_cast<int>(ranks.size()), ranks, threshold);
-  const std::vector<std::vector<int>> members = ranks_of_bundles(tree, ranks, threshold);
+  const std::vector<SizedRank> ranks = ranks_with_blocks(blocks, root, channel.size(), shape.threshold);
+  const LedTree tree(0, static_cast<int>(ranks.size()), ranks, shape);
+  const std::vector<std::vector<int>> members = ranks_of_bundles(tree, ranks, shape.threshold);
   std::vector<Telling> told;
   told.reserve(static_cast<std::size_t>(tree.child_count()));
   std::vector<JoinedBlocks> places;
@@ -107,7 +106,7 @@ Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root,
       places.emplace_back(blocks, members[i]);
       sends.add(channel.lane(0).post_send(places.back().buffer(), rank));
     }
-    if (ranks[i].bytes >= threshold) sends.add(channel.post_send(blocks(rank), rank));
+    if (ranks[i].bytes >= shape.threshold) sends.add(channel.post_send(blocks(rank), rank));
   }
   if (!is_in_place(receive)) copy_block(blocks(root), receive);
   co_await sends;

@@ -30,11 +30,14 @@ class Departures {
 
 }  // namespace
 
-Task<> scatterv_tree(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold) {
+Task<> scatterv_tree(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold,
+                     std::shared_ptr<OrderedNode> known) {
   const OrderedHypercube cubes(channel.size(), root);
   const bool is_root = channel.rank() == root;
-  OrderedNode node;
-  co_await construct_ordered_tree(channel, cubes, is_root ? 0 : bytes_of(receive), threshold, node);
+  OrderedNode& node = *known;
+  if (!node.is_known) {
+    co_await construct_ordered_tree(channel, cubes, is_root ? 0 : bytes_of(receive), threshold, node);
+  }
   if (!is_root) {
     if (node.parent >= 0 && !co_await scatter_subtree(channel, receive, node)) {
       throw Error(MPI_ERR_TRUNCATE,

@@ -253,7 +253,8 @@ constexpr Entry scatterv_table[] = {{"direct", direct_cost},
                                      [](T t) {
                                        return Cost{3 * t.depth_4, 0, t.depth_4, t.p - 1, 0};
                                      }},
-                                    {"tree", nullptr}};
+                                    {"tree", nullptr},
+                                    {"binomial", nullptr}};
 
 constexpr Cost allgather_dissemination_cost(T t) {
   return {t.log2, 1.5 * t.p * t.n, t.log2, t.p * t.log2, 2 * t.p * t.p * t.n};

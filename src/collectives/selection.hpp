@@ -23,7 +23,7 @@ enum class ReduceScatter { tree, halving, pairwise };
 enum class Gather { binomial, radix_32, ordered, direct };
 enum class Gatherv { direct, led, tree, combined, binomial };
 enum class Scatter { binomial, radix_4, ordered, direct };
-enum class Scatterv { direct, led, tree };
+enum class Scatterv { direct, led, tree, binomial };
 enum class Allgather { dissemination, hypercube, ring, tree };
 enum class Allgatherv { dissemination, ring };
 enum class Alltoall { bruck, pairwise, direct };

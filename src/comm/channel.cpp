@@ -8,12 +8,15 @@ namespace wisp {
 namespace detail {
 namespace {
 
-Posted make_message(World& world, int peer, const char* operation) {
-  Posted posted(new Message);
-  Message& message = *posted.message();
+void describe(Message& message, World& world, int peer, const char* operation) {
   message.world = &world;
   message.operation = operation;
   message.peer = peer;
+}
+
+Posted make_message(World& world, int peer, const char* operation) {
+  Posted posted(new Message);
+  describe(*posted.message(), world, peer, operation);
   return posted;
 }
 
@@ -21,8 +24,8 @@ Posted make_message(World& world, int peer, const char* operation) {
 
 Posted post_send(World& world, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
                  const char* operation) {
-  Posted posted = make_message(world, destination, operation);
-  world.transport().send(*posted.message(), buffer, destination, tag, mode);
+  Posted posted(world.transport().send(buffer, destination, tag, mode, operation));
+  if (!posted.done()) describe(*posted.message(), world, destination, operation);
   return posted;
 }
 
@@ -65,16 +68,28 @@ Posted Channel::post_send(const ConstBuffer& buffer, int destination) const {
                            operation_);
 }
 
+Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope) const {
+  detail::World& in = world();
+  const int peer = group_.to_world(source);
+  if (!in.mailbox().is_idle()) [[unlikely]] {
+    return detail::post_receive(in, buffer, detail::pattern_from(*context_.get(), peer, tag_), operation_,
+                                wants_envelope);
+  }
+  // The usual case, in which MPI does the matching: there is no need for a pattern.
+  Posted posted = detail::make_message(in, peer, operation_);
+  detail::Message& message = *posted.message();
+  message.is_receive = true;
+  message.wants_envelope = wants_envelope;
+  in.transport().receive(message, buffer, peer, context_->tag_from(tag_, peer));
+  return posted;
+}
+
 Posted Channel::post_receive(const Buffer& buffer, int source) const {
-  return detail::post_receive(world(), buffer,
-                              detail::pattern_from(*context_.get(), group_.to_world(source), tag_),
-                              operation_, false);
+  return post_from(buffer, source, false);
 }
 
 Posted Channel::post_receive_up_to(const Buffer& buffer, int source) const {
-  return detail::post_receive(world(), buffer,
-                              detail::pattern_from(*context_.get(), group_.to_world(source), tag_),
-                              operation_, true);
+  return post_from(buffer, source, true);
 }
 
 Posted Channel::post_receive_of(std::size_t bytes, const Buffer& buffer, int source, int block) const {

@@ -18,18 +18,22 @@ struct SizedRank {
   friend bool operator==(const SizedRank&, const SizedRank&) = default;
 };
 
-/// A subtree of the 4-nomial tree over `count` positions, seen from its own root at `position`; position 0 is
+struct LedShape {
+  std::uint64_t threshold;  ///< bytes that go straight
+  int radix_bits = 2;       ///< of the tree
+};
+
+/// A subtree of the k-nomial tree over `count` positions, seen from its own root at `position`; position 0 is
 /// the root of the operation, the others are the ranks that have something, in order. A block of `threshold`
 /// bytes or more travels alone, straight from or to the root. The small blocks of a subtree travel together
 /// (a bundle), at most through the subtree's root: where they reach the threshold, they go straight from or
 /// to the root of the operation.
 class LedTree {
  public:
-  static constexpr int radix_bits = 2;
-
   /// `subtree`: its ranks by position, the first of them its root. At position 0 that has 0 bytes.
-  LedTree(int position, int count, std::span<const SizedRank> subtree, std::uint64_t threshold)
-      : tree_(position, count, 0, radix_bits), count_(count), threshold_(threshold) {
+  LedTree(int position, int count, std::span<const SizedRank> subtree, const LedShape& shape)
+      : tree_(position, count, 0, shape.radix_bits), count_(count), shape_(shape) {
+    const std::uint64_t threshold = shape.threshold;
     const std::size_t size = subtree.size();
     bundles_.reserve(size);
     for (const SizedRank& block : subtree) bundles_.push_back(block.bytes < threshold ? block.bytes : 0);
@@ -53,19 +57,20 @@ class LedTree {
 
   /// Bytes of the bundle of the subtree at place i of this one.
   std::uint64_t bundle(std::size_t i) const { return bundles_[i]; }
-  bool goes_to_root(std::size_t i) const { return bundles_[i] >= threshold_; }
+  bool goes_to_root(std::size_t i) const { return bundles_[i] >= shape_.threshold; }
   /// Whose bundle the block at place i is part of, if it is small: where it comes to or from the root.
   std::size_t head(std::size_t i) const { return heads_[i]; }
 
  private:
   std::size_t parent_of(std::size_t i) const {
     const int position = tree_.relative() + static_cast<int>(i);
-    return static_cast<std::size_t>(KnomialTree(position, count_, 0, radix_bits).parent() - tree_.relative());
+    return static_cast<std::size_t>(KnomialTree(position, count_, 0, shape_.radix_bits).parent() -
+                                    tree_.relative());
   }
 
   KnomialTree tree_;
   int count_;
-  std::uint64_t threshold_;
+  LedShape shape_;
   std::vector<std::uint64_t> bundles_;
   std::vector<std::size_t> heads_;
 };

@@ -75,6 +75,7 @@ struct OrderedNode {
     CubeRecord record;
   };
 
+  bool is_known = false;        ///< found out already
   int parent = -1;              ///< -1: the root, or nothing to send
   bool is_direct = false;       ///< the parent is the root, which does not know of this message yet
   Cube cube;                    ///< whose blocks come together here

@@ -61,8 +61,8 @@ class MpiEngine final : public Engine {
   void drain_buffered();
   // How many are done; their places are in indices_, their statuses in statuses_.
   int test_requests();
-  int test_first();
-  int test_some(int first);
+  int test_in_turn();
+  int test_some();
   /// True if one coroutine waits for all pending messages.
   bool are_awaited_together() const;
   void collect(int completed);

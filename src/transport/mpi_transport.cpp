@@ -64,16 +64,14 @@ void MpiTransport::close() noexcept {
   if (options_.owned) MPI_Comm_free(&closing);
 }
 
-void MpiTransport::send(Message& message, const ConstBuffer& buffer, int destination, int tag,
-                        SendMode mode) {
+Message* MpiTransport::send(const ConstBuffer& buffer, int destination, int tag, SendMode mode, const char*) {
   // MPICH ends a send to oneself only when it is received: who sends first and receives then would hang.
   constexpr std::size_t largest_to_self = 4096;
   const bool to_self = destination == options_.rank;
   const std::size_t least = to_self ? 0 : options_.least_copied;
   const std::size_t largest = to_self ? largest_to_self : options_.largest_copied;
   if (mode == SendMode::standard && engine_->send_buffered(buffer, least, largest, destination, tag, comm_)) {
-    message.done = true;
-    return;
+    return nullptr;
   }
   const IntCount counted(buffer);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -82,12 +80,11 @@ void MpiTransport::send(Message& message, const ConstBuffer& buffer, int destina
           ? MPI_Isend(buffer.address, counted.count(), counted.type(), destination, tag, comm_, &request)
           : MPI_Issend(buffer.address, counted.count(), counted.type(), destination, tag, comm_, &request);
   check_mpi(code, mode == SendMode::standard ? "MPI_Isend" : "MPI_Issend");
-  if (engine_->take_ended(request)) {
-    message.done = true;
-    return;
-  }
+  if (engine_->take_ended(request)) return nullptr;
   // Not tested here: where MPI yields in a test, the core would be gone before the next message is posted.
-  engine_->add(request, message);
+  auto* message = new Message;
+  engine_->add(request, *message);
+  return message;
 }
 
 void MpiTransport::receive(Message& message, const Buffer& buffer, int source, int tag) {

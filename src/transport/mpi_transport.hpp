@@ -27,7 +27,8 @@ class MpiTransport final : public Transport, private Closable {
   void close() noexcept override;
 
   Engine& engine() override { return *engine_; }
-  void send(Message& message, const ConstBuffer& buffer, int destination, int tag, SendMode mode) override;
+  Message* send(const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+                const char* operation) override;
   void receive(Message& message, const Buffer& buffer, int source, int tag) override;
   std::optional<Arrived> take_arrived(int source, int tag) override;
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override;

@@ -45,14 +45,14 @@ void SimulatedCluster::run() {
   }
 }
 
-void SimulatedCluster::send(int source, Message& message, const ConstBuffer& buffer, int destination, int tag,
-                            SendMode mode) {
+Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int destination, int tag,
+                                SendMode mode, const char* operation) {
   Rank& sender = ranks_[index(source)];
   auto packet = std::make_unique<Packet>();
   const TypeLayout layout = TypeLayout::of(buffer.type);
   packet->envelope = {source, tag, buffer.count * layout.size};
   packet->destination = destination;
-  packet->operation = message.operation;
+  packet->operation = operation;
   packet->depth = sender.depth + 1;
   if (packet->envelope.bytes > 0) {
     packet->payload = static_cast<std::byte*>(FramePool::allocate(packet->envelope.bytes));
@@ -73,14 +73,12 @@ void SimulatedCluster::send(int source, Message& message, const ConstBuffer& buf
   sender.counters.bytes_sent += packet->envelope.bytes;
   max_depth_ = std::max(max_depth_, packet->depth);
 
-  if (mode == SendMode::synchronous || options_.rendezvous) {
-    packet->sender = &message;
-  } else {
-    message.done = true;
-  }
+  if (mode == SendMode::synchronous || options_.rendezvous) packet->sender = new Message;
+  Message* const sent = packet->sender;
   events_.push_back({packet->arrival, event_count_++, packet.get()});
   std::push_heap(events_.begin(), events_.end());
   packet.release();
+  return sent;
 }
 
 void SimulatedCluster::arrive(Packet* packet) {

@@ -88,7 +88,8 @@ class SimulatedCluster final : public Engine {
   };
 
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
-  void send(int source, Message& message, const ConstBuffer& buffer, int destination, int tag, SendMode mode);
+  Message* send(int source, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+                const char* operation);
   void receive(int rank, Message& message, const Buffer& buffer, int source, int tag);
   std::optional<Arrived> take_arrived(int rank, int source, int tag);
   void deliver(int rank, Message& message, const Buffer& buffer, Packet* packet);
@@ -115,8 +116,9 @@ class SimulatedTransport final : public Transport {
   int rank() const { return rank_; }
 
   Engine& engine() override { return cluster_; }
-  void send(Message& message, const ConstBuffer& buffer, int destination, int tag, SendMode mode) override {
-    cluster_.send(rank_, message, buffer, destination, tag, mode);
+  Message* send(const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+                const char* operation) override {
+    return cluster_.send(rank_, buffer, destination, tag, mode, operation);
   }
   void receive(Message& message, const Buffer& buffer, int source, int tag) override {
     cluster_.receive(rank_, message, buffer, source, tag);

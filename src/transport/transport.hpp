@@ -33,7 +33,9 @@ class Transport {
   virtual ~Transport() = default;
 
   virtual Engine& engine() = 0;
-  virtual void send(Message& message, const ConstBuffer& buffer, int destination, int tag, SendMode mode) = 0;
+  /// The message, or null: it has left, and nobody need wait for it. `operation` is what reports call it.
+  virtual Message* send(const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+                        const char* operation) = 0;
   virtual void receive(Message& message, const Buffer& buffer, int source, int tag) = 0;
 
   /// Takes the first message that has arrived from `source` with `tag`, if there is one.

@@ -398,6 +398,22 @@ static void test_communicators(void) {
   OK(WISP_Comm_free(&other));
 }
 
+static void test_counts_that_disagree(void) {
+  int counts[MOST_RANKS], displs[MOST_RANKS], all[2 * MOST_RANKS], mine[2] = {1, 2};
+  char sentence[200];
+  int i, code;
+  if (size == 1) return;
+  for (i = 0; i < size; ++i) {
+    counts[i] = 2;
+    displs[i] = 2 * i;
+  }
+  /* The last rank has one, but the root expects two of it. */
+  code = WISP_Gatherv(mine, rank == size - 1 ? 1 : 2, MPI_INT, all, counts, displs, MPI_INT, 0, comm);
+  EXPECT(code == (rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS));
+  snprintf(sentence, sizeof sentence, "rank %d has 4 bytes, but the root's counts give it 8", size - 1);
+  EXPECT(rank != 0 || strstr(WISP_Error_message(), sentence) != NULL);
+}
+
 static void test_errors(void) {
   int value = 0;
   WISP_Request request = WISP_REQUEST_NULL;
@@ -437,6 +453,7 @@ int main(int argc, char** argv) {
   test_messages();
   test_completion();
   test_communicators();
+  test_counts_that_disagree();
   test_errors();
   OK(WISP_Comm_free(&comm));
   MPI_Comm_dup(MPI_COMM_WORLD, &own);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <numeric>
 #include <random>
 #include <string>
@@ -132,6 +133,34 @@ TEST_F(IrregularMpiTest, DatatypesMayDifferAndHaveGaps) {
   }
   MPI_Type_free(&three);
   MPI_Type_free(&two);
+}
+
+TEST_F(IrregularMpiTest, TheEnvironmentSetsWhereMessagesAreDirect) {
+  EXPECT_GE(direct_gatherv_ranks(comm), 2);
+  setenv("WISP_DIRECT_RANKS", "1", 1);
+  MPI_Comm another = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &another);
+  {
+    const Comm led = Comm::duplicate(another);
+    EXPECT_EQ(direct_gatherv_ranks(led), 1);
+    const std::vector<int> mine(static_cast<std::size_t>(led.rank() % 3), led.rank());
+    std::vector<int> counts, expected;
+    for (int rank = 0; rank < led.size(); ++rank) {
+      counts.push_back(rank % 3);
+      expected.insert(expected.end(), static_cast<std::size_t>(rank % 3), rank);
+    }
+    std::vector<int> all(expected.size(), -1);
+    led.gatherv(mine, {all, counts}, 0);
+    if (led.rank() == 0) {
+      EXPECT_EQ(all, expected);
+    }
+  }
+  MPI_Comm_free(&another);
+  setenv("WISP_DIRECT_RANKS", "none", 1);
+  MPI_Comm_dup(MPI_COMM_WORLD, &another);
+  EXPECT_THROW(Comm::duplicate(another), Error);
+  MPI_Comm_free(&another);
+  unsetenv("WISP_DIRECT_RANKS");
 }
 
 TEST_F(IrregularMpiTest, ARankThatDisagreesWithTheRootIsNamed) {

@@ -157,7 +157,7 @@ TEST(LedTreeTest, EveryRankSeesInItsSubtreeWhatTheRootSees) {
   for (const int count : {1, 2, 3, 5, 16, 17, 64, 65, 300}) {
     for (const std::uint64_t threshold : {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{400}}) {
       const std::vector<SizedRank> ranks = some_ranks(count, 3, 100);
-      const LedTree all(0, count, ranks, threshold);
+      const LedTree all(0, count, ranks, {threshold});
       std::uint64_t at_root = 0;  // bytes that come to it, in bundles and large blocks
       for (std::size_t i = 1; i < ranks.size(); ++i) {
         if (all.head(i) == i) at_root += all.bundle(i);
@@ -179,7 +179,7 @@ TEST(LedTreeTest, EveryRankSeesInItsSubtreeWhatTheRootSees) {
           const std::span<const SizedRank> part = std::span(ranks).subspan(child, tree.child_size(k));
           EXPECT_EQ(tree.bundle(tree.child(k)), all.bundle(child));
           EXPECT_EQ(tree.goes_to_root(tree.child(k)), all.goes_to_root(child));
-          nodes.emplace_back(child, LedTree(static_cast<int>(child), count, part, threshold));
+          nodes.emplace_back(child, LedTree(static_cast<int>(child), count, part, LedShape{threshold}));
         }
       }
       EXPECT_EQ(seen, ranks.size());

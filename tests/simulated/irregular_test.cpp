@@ -190,7 +190,8 @@ Task<> gather_by_tree(Comm comm, const Problem& problem, int root) {
   if (comm.rank() == root) {
     blocks = detail::BlockList::irregular(Blocks(all, problem.counts, problem.displacements), comm.size());
   }
-  co_await detail::gatherv_tree(channel, mine, blocks, root, detail::no_threshold);
+  co_await detail::gatherv_tree(channel, mine, blocks, root, detail::no_threshold,
+                                std::make_shared<detail::OrderedNode>());
   if (comm.rank() == root) {
     EXPECT_EQ(all, problem.expected);
   }
@@ -204,7 +205,8 @@ Task<> scatter_by_tree(Comm comm, const Problem& problem, int root) {
     blocks = detail::BlockList::irregular(
         ConstBlocks(problem.expected, problem.counts, problem.displacements), comm.size());
   }
-  co_await detail::scatterv_tree(channel, blocks, mine, root, detail::no_threshold);
+  co_await detail::scatterv_tree(channel, blocks, mine, root, detail::no_threshold,
+                                 std::make_shared<detail::OrderedNode>());
   EXPECT_EQ(mine, expected);
 }
 
@@ -299,6 +301,35 @@ TEST(IrregularTest, LedGathersAndScattersTakeLogPRoundsAndEveryByteReachesTheRoo
     const std::uint64_t sent = scattered.ranks[static_cast<std::size_t>(root)].bytes_sent;
     EXPECT_GE(sent, problem.bytes_but(root));
     EXPECT_LE(sent, problem.bytes_but(root) + static_cast<std::uint64_t>(4 * p) + 16 * 18);
+  }
+}
+
+TEST(IrregularTest, APersistentOperationFindsItsTreeOnce) {
+  for (const int p : {2, 7, 33, 100}) {
+    const Problem problem(p, 3, 21);
+    for (const std::string_view algorithm : {"led", "tree"}) {
+      const auto messages_of = [&](int runs) {
+        const SimulationReport report = simulate(cluster_of(p, 0), [&](Comm comm) -> Task<> {
+          std::vector<int> all(problem.expected.size(), -1);
+          const std::vector<int> mine = problem.block_of(comm.rank());
+          Request gather = comm.gatherv_init(mine, {all, problem.counts, problem.displacements}, 1,
+                                             {.algorithm = algorithm});
+          for (int run = 0; run < runs; ++run) {
+            std::fill(all.begin(), all.end(), -1);
+            gather.start();
+            co_await gather;
+            if (comm.rank() == 1) {
+              EXPECT_EQ(all, problem.expected);
+            }
+          }
+        });
+        return report.messages;
+      };
+      const std::uint64_t first = messages_of(1), second = messages_of(2) - first;
+      EXPECT_EQ(messages_of(5), first + 4 * second);
+      EXPECT_LE(second, static_cast<std::uint64_t>(p - 1)) << algorithm;
+      EXPECT_GE(first, 2 * second) << algorithm;
+    }
   }
 }
 

@@ -113,11 +113,15 @@ TEST(LargeCountTest, CountsOfMoreThanTwoBillionPassEveryOtherCollective) {
     const ConstBlocks const_blocks(memory + 2, counts, places, nothing.type());
     co_await bcast(comm, one, 1);
     co_await gather(comm, send, all, 0);
-    co_await gatherv(comm, send, blocks, 0);
+    for (const std::string_view algorithm : algorithms_of("gatherv")) {
+      co_await gatherv(comm, send, blocks, 0, {.algorithm = algorithm});
+    }
     co_await allgather(comm, send, all);
     co_await allgatherv(comm, send, blocks);
     co_await scatter(comm, all, one, 1);
-    co_await scatterv(comm, const_blocks, one, 1);
+    for (const std::string_view algorithm : algorithms_of("scatterv")) {
+      co_await scatterv(comm, const_blocks, one, 1, {.algorithm = algorithm});
+    }
     co_await alltoall(comm, all, all);
     co_await alltoallv(comm, const_blocks, blocks);
   });
@@ -148,9 +152,12 @@ TEST(LargeCountTest, MessagesOfMoreThanTwoGibibytesArriveWhole) {
   expect_two_gibibytes("bcast", [&](Comm comm, Buffer in) -> Task<> {
     co_await bcast(comm, comm.rank() == 1 ? Buffer(out.data(), count, heavy.type()) : in, 1);
   });
-  expect_two_gibibytes("gatherv", [&](Comm comm, Buffer in) -> Task<> {
-    co_await gatherv(comm, send, Blocks(in.address, counts, places, heavy.type()), 0);
-  });
+  for (const std::string_view algorithm : {"direct", "led", "tree"}) {
+    expect_two_gibibytes("gatherv", [&](Comm comm, Buffer in) -> Task<> {
+      co_await gatherv(comm, send, Blocks(in.address, counts, places, heavy.type()), 0,
+                       {.algorithm = algorithm});
+    });
+  }
   expect_two_gibibytes("scatter",
                        [&](Comm comm, Buffer in) -> Task<> { co_await scatter(comm, all, in, 1); });
 }
