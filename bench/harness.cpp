@@ -106,11 +106,7 @@ std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants,
 
   std::vector<std::vector<double>> seconds(variants.size());
   for (int round = 0; round < samples; ++round) {
-    // Forth and back: what a variant finds in the caches depends on the one before it.
-    for (std::size_t i = 0; i < variants.size(); ++i) {
-      const std::size_t v = round % 2 == 0 ? i : variants.size() - 1 - i;
-      seconds[v].push_back(sample(v));
-    }
+    for (std::size_t v = 0; v < variants.size(); ++v) seconds[v].push_back(sample(v));
     next_call += calls;
   }
   std::vector<Timing> timings;

@@ -70,7 +70,7 @@ struct Method {
   int calls = 0;  ///< successive calls in a sample; 0: 1 if every rank has a core, else 10
 };
 
-/// Samples all variants in turn, A B C C B A A B C …: a sample is K successive calls between two barriers,
+/// Samples all variants in turn, A B C A B C …: a sample is K successive calls between two barriers,
 /// its figure the maximum over ranks divided by K.
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method);
 

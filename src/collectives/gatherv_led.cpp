@@ -56,7 +56,6 @@ Task<> gather_led_inner(Channel channel, ConstBuffer send, int root, std::uint64
     end += of_child;
   }
   if (!is_leaf && own == bytes) pack(send, TypeLayout::of(send.type), packed.data());
-  co_await sends;
   std::vector<Report> reports;
   for (std::size_t i = 0; i < receives.size(); ++i) {
     Posted& bundle = receives[i];
@@ -75,6 +74,7 @@ Task<> gather_led_inner(Channel channel, ConstBuffer send, int root, std::uint64
   if (!agrees && expected >= threshold && bytes < threshold) {
     co_await send_reports(channel, std::vector<Report>(1, mine), root);
   }
+  co_await sends;
   co_await large;
   if (!agrees) throw_size_error(channel.operation(), channel.rank(), bytes, expected);
 }
@@ -106,15 +106,15 @@ Task<> gatherv_led(Channel channel, ConstBuffer send, BlockList blocks, int root
   std::vector<JoinedBlocks> places;
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     const auto& [rank, bytes] = ranks[i];
-    if (bytes >= threshold)
+    if (bytes >= threshold) {
       arrivals.push_back({channel.post_receive_up_to(blocks(rank), rank), rank, false, bytes});
+    }
     if (members[i].empty()) continue;
     places.emplace_back(blocks, members[i]);
     arrivals.push_back(
         {bundles.post_receive_up_to(places.back().buffer(), rank), rank, true, tree.bundle(i)});
   }
   if (!is_in_place(send)) copy_block(send, blocks(root));
-  co_await sends;
 
   std::vector<Report> reports;
   for (Arrival& arrival : arrivals) {
@@ -139,6 +139,7 @@ Task<> gatherv_led(Channel channel, ConstBuffer send, BlockList blocks, int root
     const ScratchVector dropped(report.what.bytes);
     co_await channel.post_receive({dropped.data(), report.what.bytes, MPI_PACKED}, report.what.rank);
   }
+  co_await sends;
   if (!reports.empty()) {
     const Disagreement& first = reports.front().what;
     throw_size_error(channel.operation(), first.rank, first.bytes, first.expected);
