@@ -349,25 +349,7 @@ int find_cheapest(std::span<const Entry> entries, const Case& of, const Machine&
   return cheapest;
 }
 
-}  // namespace
-
-int choose(World& world, Operation operation, const Case& of, std::string_view name, const char* call) {
-  const std::span<const Entry> entries = tables[static_cast<std::size_t>(operation)].entries;
-  if (!name.empty()) [[unlikely]]
-    return find_named(entries, of, name, call);
-  // Programs repeat themselves: the last choices are kept.
-  World::Choice& kept =
-      world.kept_choice(static_cast<std::uint32_t>(operation), of.ranks, of.bytes, of.commutes);
-  if (kept.algorithm >= 0) return kept.algorithm;
-  if (operation == Operation::gatherv || operation == Operation::scatterv) {
-    kept.algorithm = of.ranks <= direct_ranks(world.machine()) ? 0 : 1;
-  } else {
-    kept.algorithm = find_cheapest(entries, of, world.machine());
-  }
-  return kept.algorithm;
-}
-
-int direct_ranks(const Machine& machine) {
+int find_direct_ranks(const Machine& machine) {
   if (machine.direct_ranks > 0) return machine.direct_ranks;
   const auto is_direct = [&](int ranks) {
     return find_cheapest(gatherv_table, {ranks, 0, true}, machine) == 0;
@@ -381,11 +363,35 @@ int direct_ranks(const Machine& machine) {
   return most;
 }
 
+}  // namespace
+
+int choose(World& world, Operation operation, const Case& of, std::string_view name, const char* call) {
+  const std::span<const Entry> entries = tables[static_cast<std::size_t>(operation)].entries;
+  if (!name.empty()) [[unlikely]]
+    return find_named(entries, of, name, call);
+  // Programs repeat themselves: the last choices are kept.
+  World::Choice& kept =
+      world.kept_choice(static_cast<std::uint32_t>(operation), of.ranks, of.bytes, of.commutes);
+  if (kept.algorithm >= 0) return kept.algorithm;
+  if (operation == Operation::gatherv || operation == Operation::scatterv) {
+    kept.algorithm = of.ranks <= direct_ranks(world) ? 0 : 1;
+  } else {
+    kept.algorithm = find_cheapest(entries, of, world.machine());
+  }
+  return kept.algorithm;
+}
+
+int direct_ranks(World& world) {
+  int& kept = world.kept_direct_ranks();
+  if (kept == 0) kept = find_direct_ranks(world.machine());
+  return kept;
+}
+
 }  // namespace detail
 
 int direct_gatherv_ranks(const Comm& comm) {
   detail::check_usable(comm, "wisp::direct_gatherv_ranks");
-  return detail::direct_ranks(detail::CommAccess::world(comm).machine());
+  return detail::direct_ranks(detail::CommAccess::world(comm));
 }
 
 std::vector<std::string_view> algorithms_of(std::string_view operation) {

@@ -62,7 +62,7 @@ int choose(World& world, Operation operation, const Case& of, std::string_view n
 
 /// The largest number of ranks on which gatherv and scatterv are direct: as set, or by the costs in the
 /// table.
-int direct_ranks(const Machine& machine);
+int direct_ranks(World& world);
 
 /// Of trees that messages go down, and of those that they come up: where ranks share cores, a parent sends to
 /// few, but takes from as many as there are.

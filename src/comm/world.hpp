@@ -75,6 +75,9 @@ class World {
     return kept;
   }
 
+  /// Where gatherv and scatterv stop to be direct, once it is known; 0: not yet.
+  int& kept_direct_ranks() { return direct_ranks_; }
+
   /// MPI_COMM_NULL on a simulated cluster.
   MPI_Comm mpi_comm() const;
   bool closed() const { return closed_; }
@@ -92,6 +95,7 @@ class World {
   std::vector<bool> named_codes_;                             ///< in use
   int next_named_code_ = 0;
   std::array<Choice, 16> choices_;
+  int direct_ranks_ = 0;
   bool closed_ = false;
 };
 
