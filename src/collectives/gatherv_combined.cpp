@@ -135,22 +135,17 @@ Task<> gatherv_combined(Channel channel, ConstBuffer send, BlockList blocks, int
   }
   if (!is_in_place(send)) copy_block(send, blocks(root));
   co_await receive_carried(carrying, node, carried);
-  OrderedRoot at_root(channel, blocks, threshold);
   const OrderedHypercube cubes(channel.size(), root);
-  std::vector<StraightCube> straight;
-  int from_others = 0;
+  OrderedRoot at_root(channel, cubes, blocks, threshold);
   for (std::size_t k = 0; k < carried.size(); ++k) {
     const Cube& cube = node.children[k].cube;
-    at_root.compare(cube, carried[k].record.sums);
-    if (at_root.agrees(cube)) {
-      unpack_blocks(carried[k].blocks(), blocks, at_root.left_over(cube));
-      at_root.add_straight(cubes, cube, straight);
-    } else {
-      from_others += carried[k].record.direct;
-    }
+    at_root.add(cube, carried[k].record);
+    if (at_root.agrees(cube)) unpack_blocks(carried[k].blocks(), blocks, at_root.left_over(cube));
   }
-  for (StraightCube& source : straight) source.gather_root = cubes.gather_root_of_equal(source.cube);
-  co_await receive_straight(channel, blocks, at_root, std::move(straight), from_others);
+  // Here it is not the sizes that say who gathers.
+  for (StraightCube& source : at_root.straight())
+    source.gather_root = cubes.gather_root_of_equal(source.cube);
+  co_await receive_straight(channel, blocks, at_root);
   at_root.check();
 }
 

@@ -8,8 +8,6 @@
 // Cubes that reach the threshold send straight to the root, which hears of their number with the tree and of
 // each by a header. Source: Träff 2019, Theorem 1, and section 3 for the threshold.
 
-#include <utility>
-
 #include "collectives/ordered_tree.hpp"
 
 namespace wisp::detail {
@@ -40,13 +38,11 @@ class Arrivals {
 
 }  // namespace
 
-Task<> receive_straight(Channel channel, const BlockList& blocks, const OrderedRoot& at_root,
-                        std::vector<StraightCube> sources, int from_others) {
+Task<> receive_straight(Channel channel, const BlockList& blocks, OrderedRoot& at_root) {
   Arrivals arrivals(channel, blocks);
-  co_await await_straight(
-      channel.lane(1), std::move(sources), from_others, [&](const DirectHeader& header, int source) {
-        arrivals.expect(header.bytes, at_root.joined(header.cube), at_root.agrees(header.cube), source);
-      });
+  co_await await_straight(channel.lane(1), at_root, [&](const DirectHeader& header, int source) {
+    arrivals.expect(header.bytes, at_root.joined(header.cube), at_root.agrees(header.cube), source);
+  });
   co_await arrivals.posts;
 }
 
@@ -62,24 +58,17 @@ Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int roo
     if (node.parent >= 0) co_await gather_subtree(channel, send, node);
     co_return;
   }
-  OrderedRoot at_root(channel, blocks, threshold);
-  for (const OrderedNode::Child& child : node.children) at_root.compare(child.cube, child.record.sums);
+  OrderedRoot at_root(channel, cubes, blocks, threshold);
+  for (const OrderedNode::Child& child : node.children) at_root.add(child.cube, child.record);
   Arrivals arrivals(channel, blocks);
-  std::vector<StraightCube> straight;
-  int from_others = 0;
   for (const OrderedNode::Child& child : node.children) {
     const CubeRecord& record = child.record;
-    if (at_root.agrees(child.cube)) {
-      at_root.add_straight(cubes, child.cube, straight);
-    } else {
-      from_others += record.direct;
-    }
     if (record.remaining == 0) continue;
     arrivals.expect(record.remaining, at_root.left_over(child.cube), at_root.agrees(child.cube),
                     record.gather_root);
   }
   if (!is_in_place(send)) copy_block(send, blocks(root));
-  co_await receive_straight(channel, blocks, at_root, straight, from_others);
+  co_await receive_straight(channel, blocks, at_root);
   co_await arrivals.posts;
   at_root.check();
 }

@@ -34,41 +34,25 @@ struct BytesOfRank {
   std::uint64_t operator()(int rank) const { return blocks->bytes(rank); }
 };
 
-/// Receives what cubes send straight to the root: the sources that it can tell alone, and others.
-Task<> receive_straight(Channel channel, const BlockList& blocks, const class OrderedRoot& at_root,
-                        std::vector<StraightCube> sources, int from_others);
-
-/// Awaits the announcements of all messages straight to or from the root, and calls `then(header, source)`
-/// for each. Whoever agrees with the root's counts announces what the root can tell alone; only from the
-/// others' cubes announcements come from any source. (Not from all: who starts a persistent gather anew could
-/// be mistaken for one that is late.)
-template <class Then>
-Task<> await_straight(Channel headers, std::vector<StraightCube> sources, int from_others, Then then) {
-  for (const StraightCube& source : sources) {
-    DirectHeader header;
-    co_await headers.post_receive(bytes_of_object(header), source.gather_root);
-    then(header, source.gather_root);
-  }
-  for (int i = 0; i < from_others; ++i) {
-    DirectHeader header;
-    const int source = headers.source_of(co_await headers.post_receive_from_any(bytes_of_object(header)));
-    then(header, source);
-  }
-}
-
 /// The root's side: which blocks a cube sends or gets, and whether its ranks agree with the root's counts.
 class OrderedRoot {
  public:
-  OrderedRoot(const Channel& channel, const BlockList& blocks, std::uint64_t threshold)
-      : operation_(channel.operation()), blocks_(&blocks), threshold_(threshold) {}
+  OrderedRoot(const Channel& channel, const OrderedHypercube& cubes, const BlockList& blocks,
+              std::uint64_t threshold)
+      : operation_(channel.operation()), cubes_(cubes), blocks_(&blocks), threshold_(threshold) {}
 
-  /// Compares what the ranks of `cube` have with the counts; remembers the first difference.
-  void compare(const Cube& cube, const BlockSums& sums) {
-    if (sums == sums_of(cube.first, cube.last, bytes_of_rank())) return;
+  /// Takes a cube's word: compares what its ranks have with the counts, remembers the first difference, and
+  /// notes what goes straight.
+  void add(const Cube& cube, const CubeRecord& record) {
+    if (record.sums == sums_of(cube.first, cube.last, bytes_of_rank())) {
+      record_of(cubes_, cube, threshold_, bytes_of_rank(), straight_);
+      return;
+    }
     disagreeing_.push_back(cube);
+    from_others_ += record.direct;
     if (disagreeing_.size() > 1) return;
-    first_ = find_disagreement(sums, cube.first, cube.last, bytes_of_rank());
-    sums_ = sums;
+    first_ = find_disagreement(record.sums, cube.first, cube.last, bytes_of_rank());
+    sums_ = record.sums;
   }
   bool agrees(const Cube& cube) const {
     for (const Cube& other : disagreeing_) {
@@ -87,10 +71,9 @@ class OrderedRoot {
     remaining().joined(cube, ranks);
     return ranks;
   }
-  /// Appends the cubes inside of this one that send straight to the root, if its ranks agree.
-  void add_straight(const OrderedHypercube& cubes, const Cube& cube, std::vector<StraightCube>& to) const {
-    record_of(cubes, cube, threshold_, bytes_of_rank(), to);
-  }
+  /// The cubes that go straight, of those that agree; and how many messages straight the others have.
+  std::vector<StraightCube>& straight() { return straight_; }
+  int from_others() const { return from_others_; }
   /// Throws if some rank did not agree.
   void check() const;
 
@@ -99,11 +82,35 @@ class OrderedRoot {
   Remaining<BytesOfRank> remaining() const { return {bytes_of_rank(), threshold_}; }
 
   const char* operation_;
+  OrderedHypercube cubes_;
   const BlockList* blocks_;
   std::uint64_t threshold_;
+  std::vector<StraightCube> straight_;
+  int from_others_ = 0;
   std::vector<Cube> disagreeing_;
   std::optional<Disagreement> first_;
   BlockSums sums_;
 };
+
+/// Awaits the announcements of all messages straight to or from the root, and calls `then(header, source)`
+/// for each. Whoever agrees with the root's counts announces what the root can tell alone; only from the
+/// others' cubes announcements come from any source. (Not from all: who starts a persistent gather anew could
+/// be mistaken for one that is late.)
+template <class Then>
+Task<> await_straight(Channel headers, OrderedRoot& at_root, Then then) {
+  for (const StraightCube& source : at_root.straight()) {
+    DirectHeader header;
+    co_await headers.post_receive(bytes_of_object(header), source.gather_root);
+    then(header, source.gather_root);
+  }
+  for (int i = 0; i < at_root.from_others(); ++i) {
+    DirectHeader header;
+    const int source = headers.source_of(co_await headers.post_receive_from_any(bytes_of_object(header)));
+    then(header, source);
+  }
+}
+
+/// Receives what goes straight to the root.
+Task<> receive_straight(Channel channel, const BlockList& blocks, OrderedRoot& at_root);
 
 }  // namespace wisp::detail

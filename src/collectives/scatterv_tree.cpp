@@ -3,8 +3,6 @@
 //
 //   3 ⌈log2 p⌉ α + Σ m_i β        Source: Träff 2019, section 2; with a threshold as in gatherv_tree.cpp
 
-#include <utility>
-
 #include "collectives/ordered_tree.hpp"
 #include "wisp/error.hpp"
 
@@ -47,26 +45,18 @@ Task<> scatterv_tree(Channel channel, BlockList blocks, Buffer receive, int root
     }
     co_return;
   }
-  OrderedRoot at_root(channel, blocks, threshold);
+  OrderedRoot at_root(channel, cubes, blocks, threshold);
+  for (const OrderedNode::Child& child : node.children) at_root.add(child.cube, child.record);
   Departures departures(channel, blocks);
-  std::vector<StraightCube> straight;
-  int from_others = 0;
-  for (const OrderedNode::Child& child : node.children) at_root.compare(child.cube, child.record.sums);
   for (std::size_t k = node.children.size(); k-- > 0;) {
     const OrderedNode::Child& child = node.children[k];
-    if (at_root.agrees(child.cube)) {
-      at_root.add_straight(cubes, child.cube, straight);
-    } else {
-      from_others += child.record.direct;
-    }
     if (child.record.remaining == 0) continue;
     departures.send(at_root.left_over(child.cube), at_root.agrees(child.cube), child.record.gather_root);
   }
   if (!is_in_place(receive)) copy_block(blocks(root), receive);
-  co_await await_straight(channel.lane(1), std::move(straight), from_others,
-                          [&](const DirectHeader& header, int source) {
-                            departures.send(at_root.joined(header.cube), at_root.agrees(header.cube), source);
-                          });
+  co_await await_straight(channel.lane(1), at_root, [&](const DirectHeader& header, int source) {
+    departures.send(at_root.joined(header.cube), at_root.agrees(header.cube), source);
+  });
   co_await departures.posts;
   at_root.check();
 }

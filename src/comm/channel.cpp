@@ -14,9 +14,12 @@ void describe(Message& message, World& world, int peer, const char* operation) {
   message.peer = peer;
 }
 
-Posted make_message(World& world, int peer, const char* operation) {
+Posted make_receive(World& world, int peer, const char* operation, bool wants_envelope) {
   Posted posted(new Message);
-  describe(*posted.message(), world, peer, operation);
+  Message& message = *posted.message();
+  describe(message, world, peer, operation);
+  message.is_receive = true;
+  message.wants_envelope = wants_envelope;
   return posted;
 }
 
@@ -31,10 +34,8 @@ Posted post_send(World& world, const ConstBuffer& buffer, int destination, int t
 
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
                     const char* operation, bool wants_envelope) {
-  Posted posted = make_message(world, pattern.source, operation);
+  Posted posted = make_receive(world, pattern.source, operation, wants_envelope);
   Message& message = *posted.message();
-  message.is_receive = true;
-  message.wants_envelope = wants_envelope;
   if (pattern.is_exact() && world.mailbox().is_idle()) [[likely]] {
     world.transport().receive(message, buffer, pattern.source, pattern.wire_tag);
   } else {
@@ -44,8 +45,7 @@ Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& 
 }
 
 Posted post_probe(World& world, const Mailbox::Pattern& pattern, const char* operation) {
-  Posted posted = make_message(world, pattern.source, operation);
-  posted.message()->is_receive = true;
+  Posted posted = make_receive(world, pattern.source, operation, false);
   world.mailbox().probe(*posted.message(), pattern);
   return posted;
 }
@@ -76,11 +76,8 @@ Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope)
                                 wants_envelope);
   }
   // The usual case, in which MPI does the matching: there is no need for a pattern.
-  Posted posted = detail::make_message(in, peer, operation_);
-  detail::Message& message = *posted.message();
-  message.is_receive = true;
-  message.wants_envelope = wants_envelope;
-  in.transport().receive(message, buffer, peer, context_->tag_from(tag_, peer));
+  Posted posted = detail::make_receive(in, peer, operation_, wants_envelope);
+  in.transport().receive(*posted.message(), buffer, peer, context_->tag_from(tag_, peer));
   return posted;
 }
 

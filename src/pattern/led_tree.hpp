@@ -24,10 +24,11 @@ struct LedShape {
 };
 
 /// A subtree of the k-nomial tree over `count` positions, seen from its own root at `position`; position 0 is
-/// the root of the operation, the others are the ranks that have something, in order. A block of `threshold`
-/// bytes or more travels alone, straight from or to the root. The small blocks of a subtree travel together
-/// (a bundle), at most through the subtree's root: where they reach the threshold, they go straight from or
-/// to the root of the operation.
+/// the root of the operation, the others are the ranks that have something: first those with a small block,
+/// so that no word for them waits behind a large block on its way. A block of `threshold` bytes or more
+/// travels alone, straight from or to the root. The small blocks of a subtree travel together (a bundle), at
+/// most through the subtree's root: where they reach the threshold, they go straight from or to the root of
+/// the operation.
 class LedTree {
  public:
   /// `subtree`: its ranks by position, the first of them its root. At position 0 that has 0 bytes.
@@ -75,9 +76,8 @@ class LedTree {
   std::vector<std::size_t> heads_;
 };
 
-/// What a rank is told of its subtree, in few bytes: position, count, then for each rank how much larger it
-/// is than the one before and how many bytes it has, as integers of 7 bits a byte. The first rank is the
-/// receiver.
+/// What a rank is told of its subtree, in few bytes: position, count, then for each rank how far it is from
+/// the one before and how many bytes it has, as integers of 7 bits a byte. The first rank is the receiver.
 inline void append_integer(std::vector<std::byte>& to, std::uint64_t value) {
   for (; value >= 128; value >>= 7) to.push_back(static_cast<std::byte>(value | 128));
   to.push_back(static_cast<std::byte>(value));
