@@ -7,6 +7,7 @@
 #include "wisp/collectives.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/error.hpp"
+#include "wisp/neighborhood.hpp"
 #include "wisp/range.hpp"
 #include "wisp/request.hpp"
 #include "wisp/simulate.hpp"

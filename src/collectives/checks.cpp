@@ -60,11 +60,11 @@ void check_regular(const Comm& comm, const char* call, const char* own_name, con
   }
 }
 
-void check_irregular(const Comm& comm, const char* call, const char* name, const ConstBlocks& blocks) {
-  const auto ranks = static_cast<std::size_t>(comm.size());
+void check_irregular(std::size_t due, const char* of_what, const char* call, const char* name,
+                     const ConstBlocks& blocks) {
   const auto check_size = [&](const char* what, std::size_t size) {
-    if (size == ranks) return;
-    throw Error(MPI_ERR_ARG, fmt::format("{}: {} has {} {} for {} ranks", call, name, size, what, ranks));
+    if (size == due) return;
+    throw Error(MPI_ERR_ARG, fmt::format("{}: {} has {} {} for {} {}", call, name, size, what, due, of_what));
   };
   check_size("counts", blocks.counts.size());
   if (!blocks.displacements.empty()) check_size("displacements", blocks.displacements.size());
@@ -75,24 +75,27 @@ void check_irregular(const Comm& comm, const char* call, const char* name, const
     throw Error(MPI_ERR_TYPE, fmt::format("{}: the datatype of {} is MPI_DATATYPE_NULL", call, name));
   }
   std::int64_t end_of_last = 0;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    const std::int64_t count = blocks.counts[rank];
+  for (std::size_t i = 0; i < due; ++i) {
+    const std::int64_t count = blocks.counts[i];
     if (count < 0) {
-      throw Error(MPI_ERR_COUNT,
-                  fmt::format("{}: counts[{}] of {} = {} is below 0", call, rank, name, count));
+      throw Error(MPI_ERR_COUNT, fmt::format("{}: counts[{}] of {} = {} is below 0", call, i, name, count));
     }
-    if (!blocks.types.empty() && blocks.types[rank] == MPI_DATATYPE_NULL && count > 0) {
-      throw Error(MPI_ERR_TYPE, fmt::format("{}: types[{}] of {} = MPI_DATATYPE_NULL", call, rank, name));
+    if (!blocks.types.empty() && blocks.types[i] == MPI_DATATYPE_NULL && count > 0) {
+      throw Error(MPI_ERR_TYPE, fmt::format("{}: types[{}] of {} = MPI_DATATYPE_NULL", call, i, name));
     }
-    const std::int64_t begin = blocks.displacements.empty() ? end_of_last : blocks.displacements[rank];
+    const std::int64_t begin = blocks.displacements.empty() ? end_of_last : blocks.displacements[i];
     end_of_last = begin + count;
     const bool is_within = begin >= 0 && static_cast<std::uint64_t>(end_of_last) <= blocks.room;
     if (blocks.room != ConstBlocks::unknown_room && count > 0 && !is_within) {
       throw Error(MPI_ERR_COUNT,
-                  fmt::format("{}: block {} of {}, elements {}..{}, is outside 0..{}", call, rank, name,
-                              begin, end_of_last - 1, static_cast<std::int64_t>(blocks.room) - 1));
+                  fmt::format("{}: block {} of {}, elements {}..{}, is outside 0..{}", call, i, name, begin,
+                              end_of_last - 1, static_cast<std::int64_t>(blocks.room) - 1));
     }
   }
+}
+
+void check_irregular(const Comm& comm, const char* call, const char* name, const ConstBlocks& blocks) {
+  check_irregular(static_cast<std::size_t>(comm.size()), "ranks", call, name, blocks);
 }
 
 void check_own_block(const Comm& comm, const char* call, const char* name, const ConstBuffer& own,

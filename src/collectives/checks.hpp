@@ -16,7 +16,9 @@ ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffe
 /// `blocks` is one block for each rank, as large as `own`, unless that is in place.
 void check_regular(const Comm& comm, const char* call, const char* own_name, const ConstBuffer& own,
                    const char* blocks_name, const ConstBuffer& blocks);
-/// Counts and places for each rank, within the room.
+/// Counts and places for each of `due` ranks or neighbors, within the room.
+void check_irregular(std::size_t due, const char* of_what, const char* call, const char* name,
+                     const ConstBlocks& blocks);
 void check_irregular(const Comm& comm, const char* call, const char* name, const ConstBlocks& blocks);
 /// `own` is as large as block rank() of `blocks`, unless it is in place.
 void check_own_block(const Comm& comm, const char* call, const char* name, const ConstBuffer& own,

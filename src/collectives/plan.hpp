@@ -29,6 +29,10 @@ inline bool commutes(MPI_Op op) {
   return commutative != 0;
 }
 
+inline const Comm& comm_of(const Comm& comm) {
+  return comm;
+}
+
 template <class Algorithm>
 Algorithm choose(const Comm& comm, Operation operation, std::size_t bytes, const CollectiveOptions& options,
                  const char* call, bool op_commutes = true) {
@@ -42,13 +46,13 @@ inline int pieces_of(const Channel& channel, const ConstBuffer& vector) {
   return pipeline_pieces(channel.world().machine(), bytes_of(vector), depth, vector.count);
 }
 
-template <class Run>
-Task<> task_of(const Comm& comm, const CollectiveOptions& options, Plan<Run> plan) {
+template <class Options, class Run>
+Task<> task_of(const Comm& comm, const Options& options, Plan<Run> plan) {
   return plan.run(comm.channel(plan.call, options.own_tag));
 }
 
-template <class Run>
-Request persistent(const Comm& comm, const CollectiveOptions& options, Plan<Run> plan) {
+template <class Options, class Run>
+Request persistent(const Comm& comm, const Options& options, Plan<Run> plan) {
   return {std::function<Task<>()>(
               [run = std::move(plan.run), channel = CommAccess::persistent_channel(
                                               comm, plan.call, options.own_tag)] { return run(channel); }),
@@ -57,18 +61,21 @@ Request persistent(const Comm& comm, const CollectiveOptions& options, Plan<Run>
 
 }  // namespace wisp::detail
 
-// The four faces of a collective: a task, a blocking, a nonblocking and a persistent member.
+// The four faces of a collective: a task, and a blocking, a nonblocking and a persistent member of `Class`,
+// whose communicator `comm_of` gives.
 #define WISP_LIST(...) __VA_ARGS__
-#define WISP_FACES(name, parameters, arguments)                                            \
-  Task<> name(const Comm& comm, WISP_LIST parameters const CollectiveOptions& options) {   \
-    return task_of(comm, options, plan_##name(comm, WISP_LIST arguments options));         \
-  }                                                                                        \
-  void Comm::name(WISP_LIST parameters const CollectiveOptions& options) const {           \
-    run(wisp::name(*this, WISP_LIST arguments options));                                   \
-  }                                                                                        \
-  Request Comm::i##name(WISP_LIST parameters const CollectiveOptions& options) const {     \
-    return start(wisp::name(*this, WISP_LIST arguments options));                          \
-  }                                                                                        \
-  Request Comm::name##_init(WISP_LIST parameters const CollectiveOptions& options) const { \
-    return persistent(*this, options, plan_##name(*this, WISP_LIST arguments options));    \
+#define WISP_FACES_OF(Class, Options, name, parameters, arguments)                               \
+  Task<> name(const Class& on, WISP_LIST parameters const Options& options) {                    \
+    return task_of(comm_of(on), options, plan_##name(on, WISP_LIST arguments options));          \
+  }                                                                                              \
+  void Class::name(WISP_LIST parameters const Options& options) const {                          \
+    comm_of(*this).run(wisp::name(*this, WISP_LIST arguments options));                          \
+  }                                                                                              \
+  Request Class::i##name(WISP_LIST parameters const Options& options) const {                    \
+    return comm_of(*this).start(wisp::name(*this, WISP_LIST arguments options));                 \
+  }                                                                                              \
+  Request Class::name##_init(WISP_LIST parameters const Options& options) const {                \
+    return persistent(comm_of(*this), options, plan_##name(*this, WISP_LIST arguments options)); \
   }
+#define WISP_FACES(name, parameters, arguments) \
+  WISP_FACES_OF(Comm, CollectiveOptions, name, parameters, arguments)

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "collectives/block_list.hpp"
+#include "neighborhood/program.hpp"
+#include "wisp/channel.hpp"
+#include "wisp/task.hpp"
+
+namespace wisp::detail {
+
+struct Exchange;
+
+/// The datatypes of messages that MPI is to put together, and the scratch buffer that they speak of.
+class MessageTypes {
+ public:
+  explicit MessageTypes(const Exchange& exchange);
+  MessageTypes(const MessageTypes&) = delete;
+  MessageTypes& operator=(const MessageTypes&) = delete;
+  ~MessageTypes();
+
+  std::byte* scratch() const { return scratch_.data(); }
+  /// MPI_DATATYPE_NULL for a message of one piece.
+  MPI_Datatype of_receive(int i) const { return receives_[static_cast<std::size_t>(i)]; }
+  MPI_Datatype of_send(int i) const { return sends_[static_cast<std::size_t>(i)]; }
+
+ private:
+  ScratchVector scratch_;
+  std::vector<MPI_Datatype> receives_;
+  std::vector<MPI_Datatype> sends_;
+};
+
+/// A program bound to buffers and ranks.
+struct Exchange {
+  std::shared_ptr<const Program> program;
+  std::shared_ptr<const std::vector<Shift>> peers;  ///< of each round
+  BlockList send;
+  BlockList receive;
+  std::shared_ptr<const MessageTypes> types;  ///< null: everything is packed by hand
+};
+
+/// One run. Phases × α, rounds × startups, and nβ for every block of the schedule's volume.
+Task<> exchange(Channel channel, Exchange what);
+
+}  // namespace wisp::detail

@@ -1,0 +1,159 @@
+// Neighborhoods: what they know and can be asked.
+
+#include "wisp/neighborhood.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "comm/comm_access.hpp"
+#include "neighborhood/agreement.hpp"
+#include "neighborhood/choice.hpp"
+#include "neighborhood/neighborhood_state.hpp"
+#include "neighborhood/schedules.hpp"
+#include "neighborhood/stencil_state.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp {
+namespace {
+
+using namespace detail;
+
+#ifdef NDEBUG
+constexpr bool always_checks_creation = false;
+#else
+constexpr bool always_checks_creation = true;
+#endif
+
+bool environment_says_check() {
+  const char* value = std::getenv("WISP_CHECK");
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
+std::string text_of(const std::vector<std::int64_t>& offset) {
+  return fmt::format("({})", fmt::join(offset, ", "));
+}
+
+BlockPlaces regular_places(std::size_t bytes) {
+  return {bytes, static_cast<std::ptrdiff_t>(bytes), true};
+}
+
+}  // namespace
+
+Neighborhood::Neighborhood(const Comm& comm, const Stencil& stencil) {
+  constexpr const char* call = "wisp::Neighborhood";
+  check_usable(comm, call);
+  if (stencil.torus().size() != comm.size()) {
+    throw Error(MPI_ERR_DIMS,
+                fmt::format("{}: the torus {} has {} ranks, but the communicator {}", call,
+                            fmt::join(stencil.torus().dims(), " x "), stencil.torus().size(), comm.size()));
+  }
+  state_ = std::make_shared<State>();
+  state_->comm = comm;
+  state_->stencil = stencil;
+  state_->checks_operations = environment_says_check();
+  state_->border = border_of(stencil.torus(), stencil.reduced(), comm.rank());
+  for (int i = 0; i < stencil.size(); ++i) {
+    const Shift shift = stencil.torus().shift(comm.rank(), stencil.reduced()[i]);
+    state_->sources.push_back(shift.source);
+    state_->targets.push_back(shift.target);
+  }
+}
+
+Neighborhood Neighborhood::create(const Comm& comm, const Stencil& stencil) {
+  check_usable(comm, "wisp::Neighborhood::create");
+  if (always_checks_creation || environment_says_check()) comm.run(check(comm, stencil));
+  return {comm, stencil};
+}
+
+Neighborhood Neighborhood::of_cart(MPI_Comm cart, const Offsets& offsets, std::vector<int> weights) {
+  return create(Comm::duplicate(cart), Stencil(Torus::of_cart(cart), offsets, std::move(weights)));
+}
+
+const Comm& Neighborhood::comm() const {
+  return state_->comm;
+}
+const Stencil& Neighborhood::stencil() const {
+  return state_->stencil;
+}
+std::span<const int> Neighborhood::sources() const {
+  return state_->sources;
+}
+std::span<const int> Neighborhood::targets() const {
+  return state_->targets;
+}
+
+int Neighborhood::find_rank(int rank) const {
+  const auto found = std::find(state_->targets.begin(), state_->targets.end(), rank);
+  return found == state_->targets.end() ? -1 : static_cast<int>(found - state_->targets.begin());
+}
+
+int Neighborhood::find_offset(std::span<const int> offset) const {
+  const Offsets wanted = reduce_offsets(torus(), Offsets(torus().dimensions(), offset));
+  // Half-way around is the same place from both sides.
+  const auto is_same = [&](std::span<const int> other) {
+    for (int j = 0; j < torus().dimensions(); ++j) {
+      const auto place = static_cast<std::size_t>(j);
+      const int apart = other[place] - wanted[0][place];
+      if (torus().periodic(j) ? apart % torus().dim(j) != 0 : apart != 0) return false;
+    }
+    return true;
+  };
+  for (int i = 0; i < size(); ++i) {
+    if (is_same(stencil().reduced()[i])) return i;
+  }
+  return -1;
+}
+
+std::string_view Neighborhood::chosen(NeighborPattern pattern, std::size_t bytes) const {
+  const Machine& machine = CommAccess::world(comm()).machine();
+  return schedule_names()[cheapest_schedule(stencil(), pattern, 0, regular_places(bytes), machine)];
+}
+
+std::string Neighborhood::describe(NeighborPattern pattern, std::size_t bytes) const {
+  const Machine& machine = CommAccess::world(comm()).machine();
+  const std::string_view taken = chosen(pattern, bytes);
+  std::string text = fmt::format("{} of {} blocks of {} bytes on {}: {}\n{:<18}{:>8}{:>8}{:>8}{:>14}\n",
+                                 pattern == NeighborPattern::alltoall ? "alltoall" : "allgather", size(),
+                                 bytes, fmt::join(torus().dims(), " x "), taken, "schedule", "rounds",
+                                 "phases", "blocks", "modelled");
+  for (const std::string_view name : schedule_names()) {
+    const ScheduleFacts facts = facts_of(stencil().schedule(pattern, name), pattern, 0);
+    text +=
+        fmt::format("{:<18}{:>8}{:>8}{:>8}{:>11.2f} µs{}\n", name, facts.rounds, facts.phases, facts.volume,
+                    modelled_time(facts, regular_places(bytes), machine, comm().size()) * 1e6,
+                    name == taken ? "  <- chosen" : "");
+  }
+  return text;
+}
+
+void Neighborhood::check_operations(bool enabled) {
+  state_->checks_operations = enabled;
+}
+
+Task<> Neighborhood::check(Comm comm, Stencil stencil) {
+  constexpr const char* call = "wisp::Neighborhood::check";
+  const Channel channel = comm.channel(call);
+  std::vector<std::int64_t> torus(stencil.torus().dims().begin(), stencil.torus().dims().end());
+  torus.insert(torus.end(), stencil.torus().periods().begin(), stencil.torus().periods().end());
+  std::optional<Difference> found = co_await find_difference(channel, std::move(torus), 1);
+  if (found) {
+    throw Error(MPI_ERR_DIMS, fmt::format("{}: rank {} gives another torus than rank 0", call, found->rank));
+  }
+  std::vector<std::int64_t> offsets(stencil.offsets().flat().begin(), stencil.offsets().flat().end());
+  found = co_await find_difference(channel, std::move(offsets), std::max(1, stencil.torus().dimensions()));
+  if (!found) co_return;
+  if (found->values.empty()) {
+    throw Error(
+        MPI_ERR_ARG,
+        fmt::format("{}: rank {} gives {} offsets, but rank 0 gives {}; they differ from offsets[{}] on",
+                    call, found->rank, found->count, found->root_count, found->entry));
+  }
+  throw Error(MPI_ERR_ARG,
+              fmt::format("{}: offsets[{}] of rank {} is {}, but that of rank 0 is {}", call, found->entry,
+                          found->rank, text_of(found->values), text_of(found->root_values)));
+}
+
+}  // namespace wisp

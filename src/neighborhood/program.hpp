@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "wisp/stencil.hpp"
+
+/// A schedule as one rank carries it out on blocks that lie in known places: which bytes go into which
+/// message, and where those that come are put. Arithmetic only.
+
+namespace wisp::detail {
+
+/// Where blocks lie behind a buffer's address.
+class BlockPlaces {
+ public:
+  struct Place {
+    std::ptrdiff_t offset = 0;
+    std::size_t bytes = 0;   ///< of data
+    bool contiguous = true;  ///< else only MPI can pack them
+
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+
+  BlockPlaces() = default;
+  /// Blocks of one size, `stride` bytes from each other.
+  BlockPlaces(std::size_t bytes, std::ptrdiff_t stride, bool contiguous)
+      : first_{0, bytes, contiguous}, stride_(stride) {}
+  explicit BlockPlaces(std::vector<Place> places) : places_(std::move(places)) {}
+
+  bool is_regular() const { return places_.empty(); }
+  Place operator[](int i) const {
+    if (!is_regular()) return places_[static_cast<std::size_t>(i)];
+    return {i * stride_, first_.bytes, first_.contiguous};
+  }
+  friend bool operator==(const BlockPlaces&, const BlockPlaces&) = default;
+
+ private:
+  Place first_;
+  std::ptrdiff_t stride_ = 0;
+  std::vector<Place> places_;
+};
+
+/// How blocks get into one message.
+enum class Copying {
+  pack,      ///< by hand: a block that travels on stays in the message that it came with, until it is packed
+             ///< again
+  datatypes  ///< by MPI, with a datatype for every message; blocks alternate between receive and scratch
+             ///< buffer
+};
+
+struct Program {
+  enum class Buffer : unsigned char { send, receive, scratch };
+  struct Piece {
+    Buffer buffer = Buffer::scratch;
+    int block = -1;  ///< not contiguous: this block of the send or receive buffer; -1: bytes
+    std::ptrdiff_t offset = 0;
+    std::size_t bytes = 0;
+  };
+  struct Message {
+    int round;
+    int first_piece;
+    int pieces;
+    std::size_t bytes;
+    std::ptrdiff_t packed =
+        -1;  ///< where in scratch its pieces are put together before it is sent; -1: nowhere
+  };
+  struct Copy {
+    Piece from;
+    Piece to;
+  };
+  /// The ends of its parts in the lists below; they begin where those of the phase before end. Copies are
+  /// made while the phase's messages are on their way: of blocks that came before it.
+  struct Phase {
+    int receives = 0;
+    int sends = 0;
+    int copies = 0;
+  };
+
+  std::vector<Phase> phases;  ///< the last one has copies only
+  std::vector<Message> receives;
+  std::vector<Message> sends;
+  std::vector<Copy> copies;
+  std::vector<Piece> pieces;
+  std::size_t scratch_bytes = 0;
+
+  /// What goes as it is, not packed by hand, and is more than one piece: it needs a datatype.
+  static bool needs_datatype(const Message& message) { return message.pieces > 1 && message.packed < 0; }
+};
+
+/// What a program depends on.
+struct ProgramKey {
+  const Schedule* schedule;
+  NeighborPattern pattern;
+  Copying copying;
+  int ports;
+  BlockPlaces send;  ///< allgather: one block
+  BlockPlaces receive;
+  std::vector<int>
+      border;  ///< in each dimension that is not periodic: ranks before and behind, as far as matters
+
+  friend bool operator==(const ProgramKey&, const ProgramKey&) = default;
+};
+
+/// How far a rank is from the borders of a mesh; empty on a torus.
+std::vector<int> border_of(const Torus& torus, const Offsets& reduced, int rank);
+
+Program compile(const Stencil& stencil, const ProgramKey& key);
+
+/// Programs that were used last; ranks in the same place relative to the borders share them.
+class ProgramCache {
+ public:
+  std::shared_ptr<const Program> find_or_compile(const Stencil& stencil, ProgramKey key);
+
+ private:
+  struct Kept {
+    ProgramKey key;
+    std::shared_ptr<const Program> program;
+  };
+  std::vector<Kept> kept_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace wisp::detail
