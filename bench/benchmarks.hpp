@@ -14,6 +14,8 @@ void bench_collective(const Options& options);
 void bench_algorithms(const Options& options);
 void bench_gatherv(const Options& options);
 void bench_scatterv(const Options& options);
+void bench_neighborhood(const Options& options);
+void bench_neighborhood_setup(const Options& options);
 void bench_sort(const Options& options);
 /// What a coroutine and a context add to the messages of a small broadcast: many calls in a row, the root
 /// moving.
@@ -25,6 +27,7 @@ void simulate_range_bcast(const Options& options, const SimulationOptions& clust
 void simulate_collective(const Options& options, const SimulationOptions& cluster);
 void simulate_gatherv(const Options& options, const SimulationOptions& cluster);
 void simulate_scatterv(const Options& options, const SimulationOptions& cluster);
+void simulate_neighborhood(const Options& options, const SimulationOptions& cluster);
 void simulate_sort(const Options& options, const SimulationOptions& cluster);
 
 }  // namespace wisp::bench

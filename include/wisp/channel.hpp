@@ -8,8 +8,9 @@
 namespace wisp {
 
 namespace detail {
+class ScratchVector;
 class World;
-}
+}  // namespace detail
 
 /// A group of ranks as one operation sees it: its messages carry the operation's tag, so that operations in
 /// flight on one communicator never meet. What algorithms are written against; a sub-range of it is made in
@@ -46,6 +47,8 @@ class Channel {
   Channel lane(int which) const;
 
   Posted post_send(const ConstBuffer& buffer, int destination) const;
+  /// The same of bytes that the library has packed for this message alone, and whose memory it may keep.
+  Posted post_send_packed(detail::ScratchVector& packed, std::size_t bytes, int destination) const;
   Posted post_receive(const Buffer& buffer, int source) const;
   /// The same; awaiting it tells how many bytes came.
   Posted post_receive_up_to(const Buffer& buffer, int source) const;

@@ -19,10 +19,12 @@ struct Arguments {
 
 void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::string>& names) {
   command.add_option("name", arguments.name, "The benchmark")->required()->check(CLI::IsMember(names));
-  command.add_option("--op", arguments.options.op, "Only this collective");
+  command.add_option("--op", arguments.options.op, "Only this collective, or case of neighborhood");
   command.add_option("--algorithm", arguments.options.algorithm,
                      "Its algorithm (simulated: 'all' for each of them); without it, the one that is chosen");
-  command.add_option("--count", arguments.options.count, "Elements; without it, several")
+  command
+      .add_option("--count", arguments.options.count,
+                  "Elements (neighborhood: bytes of a block); without it, several")
       ->check(CLI::PositiveNumber);
   command.add_flag("--quick", arguments.options.quick, "Fewer cases and samples");
   command.add_option("--json", arguments.options.json_file, "Write JSON lines to this file");
@@ -64,6 +66,8 @@ Command add_bench(CLI::App& app) {
       {"collective", bench::bench_collective},
       {"coroutine", bench::bench_coroutine},
       {"gatherv", bench::bench_gatherv},
+      {"neighborhood", bench::bench_neighborhood},
+      {"neighborhood-setup", bench::bench_neighborhood_setup},
       {"overlap", bench::bench_overlap},
       {"range-bcast", bench::bench_range_bcast},
       {"scatterv", bench::bench_scatterv},
@@ -82,6 +86,7 @@ Command add_simulate(CLI::App& app) {
   static const std::map<std::string, void (*)(const bench::Options&, const SimulationOptions&)> table = {
       {"collective", bench::simulate_collective},
       {"gatherv", bench::simulate_gatherv},
+      {"neighborhood", bench::simulate_neighborhood},
       {"overlap", bench::simulate_overlap},
       {"range-bcast", bench::simulate_range_bcast},
       {"scatterv", bench::simulate_scatterv},

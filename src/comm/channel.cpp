@@ -68,6 +68,14 @@ Posted Channel::post_send(const ConstBuffer& buffer, int destination) const {
                            operation_);
 }
 
+Posted Channel::post_send_packed(detail::ScratchVector& packed, std::size_t bytes, int destination) const {
+  detail::World& in = world();
+  const int peer = group_.to_world(destination);
+  Posted posted(in.transport().send_packed(packed, bytes, peer, context_->tag_to(tag_, peer), operation_));
+  if (!posted.done()) detail::describe(*posted.message(), in, peer, operation_);
+  return posted;
+}
+
 Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope) const {
   detail::World& in = world();
   const int peer = group_.to_world(source);

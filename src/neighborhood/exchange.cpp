@@ -37,9 +37,35 @@ struct Memory {
   }
 };
 
-void pack_piece(const Memory& memory, const Piece& piece, std::byte* to) {
+/// Most blocks that are packed are small and of a power of two: a call of memcpy costs more than the copy.
+inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+  switch (bytes) {
+    case 1:
+      *to = *from;
+      return;
+    case 4:
+      std::memcpy(to, from, 4);
+      return;
+    case 8:
+      std::memcpy(to, from, 8);
+      return;
+    case 16:
+      std::memcpy(to, from, 16);
+      return;
+    case 32:
+      std::memcpy(to, from, 32);
+      return;
+    case 64:
+      std::memcpy(to, from, 64);
+      return;
+    default:
+      std::memcpy(to, from, bytes);
+  }
+}
+
+inline void pack_piece(const Memory& memory, const Piece& piece, std::byte* to) {
   if (piece.block < 0) {
-    std::memcpy(to, memory.address(piece), piece.bytes);
+    copy_bytes(to, memory.address(piece), piece.bytes);
   } else {
     const Buffer block = memory.buffer(piece);
     pack(block, TypeLayout::of(block.type), to);
@@ -103,6 +129,7 @@ Task<> exchange(Channel channel, Exchange what) {
 
   Program::Phase done;
   for (const Program::Phase& phase : program.phases) {
+    std::vector<ScratchVector> sent;
     Posts messages;
     for (; done.receives < phase.receives; ++done.receives) {
       const Program::Message& message = program.receives[static_cast<std::size_t>(done.receives)];
@@ -115,20 +142,21 @@ Task<> exchange(Channel channel, Exchange what) {
     for (; done.sends < phase.sends; ++done.sends) {
       const Program::Message& message = program.sends[static_cast<std::size_t>(done.sends)];
       const int target = peers[static_cast<std::size_t>(message.round)].target;
-      Buffer from;
-      if (Program::needs_datatype(message)) {
-        from = {MPI_BOTTOM, 1, what.types->of_send(done.sends)};
-      } else if (message.packed < 0) {
-        from = memory.buffer(piece(message.first_piece));
-      } else {
-        from = {memory.base[2] + message.packed, message.bytes, MPI_PACKED};
-        std::byte* to = static_cast<std::byte*>(from.address);
+      if (message.is_packed) {
+        ScratchVector packed(message.bytes);
+        std::byte* to = packed.data();
         for (int i = message.first_piece; i < message.first_piece + message.pieces; ++i) {
           pack_piece(memory, piece(i), to);
           to += piece(i).bytes;
         }
+        messages.add(channel.post_send_packed(packed, message.bytes, target));
+        if (packed.exists()) sent.push_back(std::move(packed));
+      } else {
+        const Buffer from = Program::needs_datatype(message)
+                                ? Buffer(MPI_BOTTOM, 1, what.types->of_send(done.sends))
+                                : memory.buffer(piece(message.first_piece));
+        messages.add(channel.post_send(from, target));
       }
-      messages.add(channel.post_send(from, target));
     }
     for (; done.copies < phase.copies; ++done.copies) {
       copy_piece(memory, program.copies[static_cast<std::size_t>(done.copies)]);

@@ -80,28 +80,14 @@ class Compiler {
 
   Program compile() {
     const std::vector<int> phases = phases_of(schedule_, key_.ports);
-    std::size_t most_outgoing = 0;
-    std::vector<std::size_t> packed_messages;
     add_own_copies();
     for (std::size_t phase = 0; phase + 1 < phases.size(); ++phase) {
       for (int k = phases[phase]; k < phases[phase + 1]; ++k) add_receive(k);
-      std::size_t outgoing = 0;
-      for (int k = phases[phase]; k < phases[phase + 1]; ++k) {
-        if (!add_send(k) || program_.sends.back().pieces < 2 || key_.copying == Copying::datatypes) continue;
-        program_.sends.back().packed = static_cast<std::ptrdiff_t>(outgoing);
-        outgoing += program_.sends.back().bytes;
-        packed_messages.push_back(program_.sends.size() - 1);
-      }
-      most_outgoing = std::max(most_outgoing, outgoing);
+      for (int k = phases[phase]; k < phases[phase + 1]; ++k) add_send(k);
       end_phase();
       add_copies(phases[phase + 1]);
     }
     end_phase();
-    // Behind what comes in; each phase uses the same room.
-    for (const std::size_t m : packed_messages) {
-      program_.sends[m].packed += static_cast<std::ptrdiff_t>(program_.scratch_bytes);
-    }
-    program_.scratch_bytes += most_outgoing;
     return std::move(program_);
   }
 
@@ -218,9 +204,9 @@ class Compiler {
     program_.receives.push_back(message(k, first, bytes));
   }
 
-  bool add_send(int k) {
+  void add_send(int k) {
     const Schedule::Round& round = schedule_.rounds[place(k)];
-    if (!has_target(round.offset)) return false;
+    if (!has_target(round.offset)) return;
     const std::size_t first = program_.pieces.size();
     std::size_t bytes = 0;
     for (int p = round.first_part; p < round.first_part + round.parts; ++p) {
@@ -229,9 +215,9 @@ class Compiler {
       append(program_.pieces, first, part.from < 0 ? sent_block(part.block) : location_[place(part.from)]);
       bytes += bytes_of(part);
     }
-    if (bytes == 0) return false;
+    if (bytes == 0) return;
     program_.sends.push_back(message(k, first, bytes));
-    return true;
+    program_.sends.back().is_packed = key_.copying == Copying::pack && program_.sends.back().pieces > 1;
   }
 
   Program::Message message(int k, std::size_t first, std::size_t bytes) const {

@@ -63,8 +63,7 @@ struct Program {
     int first_piece;
     int pieces;
     std::size_t bytes;
-    std::ptrdiff_t packed =
-        -1;  ///< where in scratch its pieces are put together before it is sent; -1: nowhere
+    bool is_packed = false;  ///< sent from memory of its own, in which its pieces are put together
   };
   struct Copy {
     Piece from;
@@ -86,7 +85,7 @@ struct Program {
   std::size_t scratch_bytes = 0;
 
   /// What goes as it is, not packed by hand, and is more than one piece: it needs a datatype.
-  static bool needs_datatype(const Message& message) { return message.pieces > 1 && message.packed < 0; }
+  static bool needs_datatype(const Message& message) { return message.pieces > 1 && !message.is_packed; }
 };
 
 /// What a program depends on.

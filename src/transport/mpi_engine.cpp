@@ -92,14 +92,11 @@ bool MpiEngine::poll() {
 
 bool MpiEngine::send_buffered(const ConstBuffer& buffer, std::size_t least, std::size_t largest,
                               int destination, int tag, MPI_Comm comm) {
-  constexpr std::size_t most = 4096;
-  constexpr std::size_t enough_to_look = 64;
   constexpr std::size_t largest_plain = 16;
   if (buffer.count > largest || buffer.count * largest_plain < least) return false;
   const std::optional<std::size_t> size = plain_size_of(buffer.type);
   if (!size || buffer.count * *size > largest || buffer.count * *size < least) return false;
-  if (buffered_.size() % enough_to_look == enough_to_look - 1) drain_buffered();
-  if (buffered_.size() >= most) return false;
+  if (!has_room_for_kept()) return false;
 
   const std::size_t bytes = buffer.count * *size;
   void* copy = FramePool::allocate(bytes);
@@ -110,6 +107,25 @@ bool MpiEngine::send_buffered(const ConstBuffer& buffer, std::size_t least, std:
   buffered_requests_.push_back(request);
   buffered_.push_back({copy, bytes});
   return true;
+}
+
+bool MpiEngine::send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm) {
+  if (!has_room_for_kept()) return false;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Isend(packed.data(), static_cast<int>(bytes), MPI_PACKED, destination, tag, comm, &request),
+            "MPI_Isend");
+  if (take_ended(request)) return true;
+  buffered_requests_.push_back(request);
+  const std::size_t size = packed.bytes();
+  buffered_.push_back({packed.give(), size});
+  return true;
+}
+
+bool MpiEngine::has_room_for_kept() {
+  constexpr std::size_t most = 4096;
+  constexpr std::size_t enough_to_look = 64;
+  if (buffered_.size() % enough_to_look == enough_to_look - 1) drain_buffered();
+  return buffered_.size() < most;
 }
 
 void MpiEngine::drain_buffered() {

@@ -35,6 +35,9 @@ class MpiEngine final : public Engine {
   bool send_buffered(const ConstBuffer& buffer, std::size_t least, std::size_t largest, int destination,
                      int tag, MPI_Comm comm);
 
+  /// The same of bytes in memory that nobody else needs, which is kept instead of copied.
+  bool send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm);
+
   /// Takes a request that MPI has ended when it was made; false: it is not one. Such requests are one object,
   /// in Open MPI and in MPICH, and a look at the handle costs less than a test.
   bool take_ended(MPI_Request& request);
@@ -58,6 +61,8 @@ class MpiEngine final : public Engine {
     std::size_t bytes;
   };
 
+  /// True if one more message may be kept until it is gone.
+  bool has_room_for_kept();
   void drain_buffered();
   // How many are done; their places are in indices_, their statuses in statuses_.
   int test_requests();

@@ -3,6 +3,7 @@
 #include <climits>
 #include <utility>
 
+#include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -85,6 +86,14 @@ Message* MpiTransport::send(const ConstBuffer& buffer, int destination, int tag,
   auto* message = new Message;
   engine_->add(request, *message);
   return message;
+}
+
+Message* MpiTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
+                                   const char* operation) {
+  const bool is_kept =
+      destination != options_.rank && bytes >= options_.least_copied && bytes <= options_.largest_copied;
+  if (is_kept && engine_->send_kept(packed, bytes, destination, tag, comm_)) return nullptr;
+  return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation);
 }
 
 void MpiTransport::receive(Message& message, const Buffer& buffer, int source, int tag) {

@@ -29,6 +29,8 @@ class MpiTransport final : public Transport, private Closable {
   Engine& engine() override { return *engine_; }
   Message* send(const ConstBuffer& buffer, int destination, int tag, SendMode mode,
                 const char* operation) override;
+  Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
+                       const char* operation) override;
   void receive(Message& message, const Buffer& buffer, int source, int tag) override;
   std::optional<Arrived> take_arrived(int source, int tag) override;
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override;

@@ -81,6 +81,11 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
   return sent;
 }
 
+Message* SimulatedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
+                                         const char* operation) {
+  return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation);
+}
+
 void SimulatedCluster::arrive(Packet* packet) {
   const int rank = packet->destination;
   Rank& receiver = ranks_[index(rank)];

@@ -120,6 +120,8 @@ class SimulatedTransport final : public Transport {
                 const char* operation) override {
     return cluster_.send(rank_, buffer, destination, tag, mode, operation);
   }
+  Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
+                       const char* operation) override;
   void receive(Message& message, const Buffer& buffer, int source, int tag) override {
     cluster_.receive(rank_, message, buffer, source, tag);
   }

@@ -10,6 +10,8 @@
 
 namespace wisp::detail {
 
+class ScratchVector;
+
 enum class SendMode { standard, synchronous };
 
 /// A message that has arrived, is matched, and is not received yet.
@@ -36,6 +38,10 @@ class Transport {
   /// The message, or null: it has left, and nobody need wait for it. `operation` is what reports call it.
   virtual Message* send(const ConstBuffer& buffer, int destination, int tag, SendMode mode,
                         const char* operation) = 0;
+  /// The same of bytes that were packed for this message alone: the memory may be kept until they are gone,
+  /// and `packed` is empty then.
+  virtual Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
+                               const char* operation) = 0;
   virtual void receive(Message& message, const Buffer& buffer, int source, int tag) = 0;
 
   /// Takes the first message that has arrived from `source` with `tag`, if there is one.

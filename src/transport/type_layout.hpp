@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "wisp/buffer.hpp"
 #include "wisp/detail/frame_pool.hpp"
@@ -47,6 +48,12 @@ class ScratchVector {
   }
 
   bool exists() const noexcept { return memory_ != nullptr; }
+  std::size_t bytes() const noexcept { return bytes_; }
+  /// Gives the memory away, to be released to the pool with its bytes.
+  std::byte* give() noexcept {
+    data_ = nullptr;
+    return std::exchange(memory_, nullptr);
+  }
   std::byte* data() const noexcept { return data_; }
   void swap(ScratchVector& other) noexcept {
     std::swap(bytes_, other.bytes_);
