@@ -514,4 +514,6 @@ int WISP_Ialltoallw_range(const void* sendbuf, const int sendcounts[], const int
 }
 #endif
 
+#include "wisp/neighborhood.h"
+
 #endif

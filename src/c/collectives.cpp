@@ -1,6 +1,6 @@
-#include <array>
 #include <string>
 
+#include "c/block_arguments.hpp"
 #include "c/shims.hpp"
 
 // Collectives of wisp.h: each has a blocking, a nonblocking and a persistent form, and one on a range of
@@ -14,52 +14,6 @@ namespace {
 /// Where only the root's argument counts, that of others is not looked at.
 bool is_at_root(const Comm& comm, int root) {
   return comm.rank() == root;
-}
-
-/// A buffer with one block of `count` elements for each rank.
-template <class Count>
-Buffer all_blocks(const Comm& comm, void* address, Count count, MPI_Datatype type, const char* count_name) {
-  Buffer buffer = to_receive(address, count, type, count_name);
-  buffer.count *= static_cast<std::size_t>(comm.size());
-  return buffer;
-}
-template <class Count>
-ConstBuffer all_blocks(const Comm& comm, const void* address, Count count, MPI_Datatype type,
-                       const char* count_name) {
-  ConstBuffer buffer = to_send(address, count, type, count_name);
-  buffer.count *= static_cast<std::size_t>(comm.size());
-  return buffer;
-}
-
-template <class Int>
-Integers integers(const Comm& comm, const Int* first, const char* name) {
-  if (first == nullptr) throw Error(MPI_ERR_ARG, std::string(name) + " = NULL");
-  return std::span<const Int>(first, static_cast<std::size_t>(comm.size()));
-}
-
-template <class Count, class Displacement>
-Blocks blocks(const Comm& comm, void* address, const Count* counts, const Displacement* displs,
-              MPI_Datatype type) {
-  return {address, integers(comm, counts, "recvcounts"), integers(comm, displs, "displs"), type};
-}
-template <class Count, class Displacement>
-ConstBlocks blocks(const Comm& comm, const void* address, const Count* counts, const Displacement* displs,
-                   MPI_Datatype type) {
-  if (address == MPI_IN_PLACE) return blocks_in_place();
-  return {address, integers(comm, counts, "sendcounts"), integers(comm, displs, "displs"), type};
-}
-template <class Count, class Displacement>
-Blocks blocks(const Comm& comm, void* address, const Count* counts, const Displacement* displs,
-              const MPI_Datatype* types) {
-  return {address, integers(comm, counts, "recvcounts"), integers(comm, displs, "rdispls"),
-          std::span(&out(types, "recvtypes"), static_cast<std::size_t>(comm.size()))};
-}
-template <class Count, class Displacement>
-ConstBlocks blocks(const Comm& comm, const void* address, const Count* counts, const Displacement* displs,
-                   const MPI_Datatype* types) {
-  if (address == MPI_IN_PLACE) return blocks_in_place();
-  return {address, integers(comm, counts, "sendcounts"), integers(comm, displs, "sdispls"),
-          std::span(&out(types, "sendtypes"), static_cast<std::size_t>(comm.size()))};
 }
 
 /// In place, the whole input is in the output buffer.
@@ -99,18 +53,11 @@ Merge merge_of(WISP_Merge merge) {
 /// The options that an info holds; the name of an algorithm lives as long as this.
 class InfoOptions {
  public:
-  explicit InfoOptions(MPI_Info info) {
-    if (info == MPI_INFO_NULL) return;
-    int found = 0;
-    detail::check_mpi(
-        MPI_Info_get(info, "wisp_algorithm", static_cast<int>(name_.size()) - 1, name_.data(), &found),
-        "MPI_Info_get");
-    if (found != 0) options_.algorithm = name_.data();
-  }
+  explicit InfoOptions(MPI_Info info) : algorithm_(info, "wisp_algorithm"), options_{{}, algorithm_.get()} {}
   const CollectiveOptions& get() const { return options_; }
 
  private:
-  std::array<char, MPI_MAX_INFO_VAL + 1> name_{};
+  InfoValue algorithm_;
   CollectiveOptions options_;
 };
 

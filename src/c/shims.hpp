@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "wisp/comm.hpp"
 #include "wisp/error.hpp"
+#include "wisp/neighborhood.hpp"
 #include "wisp/wisp.h"
 
 // What the functions of wisp.h share: handles, conversions, and exceptions that become error classes.
@@ -19,6 +22,10 @@ struct WISP_Comm_object {
 
 struct WISP_Request_object {
   wisp::Request request;
+};
+
+struct WISP_Neighborhood_object {
+  wisp::Neighborhood neighborhood;
 };
 
 namespace wisp::c {
@@ -61,6 +68,22 @@ inline WISP_Comm new_comm(Comm comm) {
 inline void put_request(WISP_Request* request, Request started) {
   out(request, "request") = new WISP_Request_object{std::move(started)};
 }
+
+/// What an info says of a key; empty if it says nothing.
+class InfoValue {
+ public:
+  InfoValue(MPI_Info info, const char* key) {
+    if (info == MPI_INFO_NULL) return;
+    int found = 0;
+    detail::check_mpi(MPI_Info_get(info, key, static_cast<int>(text_.size()) - 1, text_.data(), &found),
+                      "MPI_Info_get");
+    if (found == 0) text_[0] = '\0';
+  }
+  std::string_view get() const { return text_.data(); }
+
+ private:
+  std::array<char, MPI_MAX_INFO_VAL + 1> text_{};
+};
 
 template <class Count>
 std::size_t checked_count(Count count, const char* name) {

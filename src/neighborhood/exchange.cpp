@@ -9,6 +9,7 @@
 
 #include <cstring>
 
+#include "collectives/block_list.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -18,22 +19,19 @@ using Piece = Program::Piece;
 
 /// Where the pieces of a program are in this run.
 struct Memory {
-  const BlockList& send;
-  const BlockList& receive;
+  const Exchange& what;
   std::byte* base[3];
 
-  Memory(const Exchange& what, std::byte* scratch)
-      : send(what.send),
-        receive(what.receive),
-        base{static_cast<std::byte*>(what.send.address()), static_cast<std::byte*>(what.receive.address()),
-             scratch} {}
+  Memory(const Exchange& of, std::byte* scratch)
+      : what(of), base{of.send.address, of.receive.address, scratch} {}
 
   std::byte* address(const Piece& piece) const {
     return base[static_cast<std::size_t>(piece.buffer)] + piece.offset;
   }
   Buffer buffer(const Piece& piece) const {
     if (piece.block < 0) return {address(piece), piece.bytes, MPI_PACKED};
-    return (piece.buffer == Program::Buffer::send ? send : receive)(piece.block);
+    const BoundBlocks& side = piece.buffer == Program::Buffer::send ? what.send : what.receive;
+    return side.blocks[static_cast<std::size_t>(piece.block)];
   }
 };
 

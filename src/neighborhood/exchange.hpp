@@ -3,8 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "collectives/block_list.hpp"
 #include "neighborhood/program.hpp"
+#include "transport/type_layout.hpp"
+#include "wisp/buffer.hpp"
 #include "wisp/channel.hpp"
 #include "wisp/task.hpp"
 
@@ -31,12 +32,18 @@ class MessageTypes {
   std::vector<MPI_Datatype> sends_;
 };
 
+/// The user's send or receive buffer.
+struct BoundBlocks {
+  std::byte* address = nullptr;
+  std::vector<Buffer> blocks;  ///< if one of them is not contiguous; else empty
+};
+
 /// A program bound to buffers and ranks.
 struct Exchange {
   std::shared_ptr<const Program> program;
   std::shared_ptr<const std::vector<Shift>> peers;  ///< of each round
-  BlockList send;
-  BlockList receive;
+  BoundBlocks send;
+  BoundBlocks receive;
   std::shared_ptr<const MessageTypes> types;  ///< null: everything is packed by hand
 };
 

@@ -8,6 +8,7 @@
 #include <climits>
 #include <optional>
 
+#include "collectives/block_list.hpp"
 #include "collectives/plan.hpp"
 #include "neighborhood/agreement.hpp"
 #include "neighborhood/choice.hpp"
@@ -116,11 +117,19 @@ const Schedule& resolve_schedule(const Neighborhood::State& state, const char* c
   return state.stencil.schedule(pattern, name);
 }
 
-/// Blocks of one operation, and where they lie.
+/// Blocks of one operation, and where they lie. The caller's arrays are not needed any more.
 struct Located {
-  BlockList blocks;
+  BoundBlocks bound;
   BlockPlaces places;
 };
+
+std::byte* bytes_at(const BlockList& list) {
+  return static_cast<std::byte*>(list.address());
+}
+
+void bind_each(BoundBlocks& bound, const BlockList& list, int blocks) {
+  for (int i = 0; i < blocks; ++i) bound.blocks.push_back(list(i));
+}
 
 Located locate_regular(const char* call, const char* name, const ConstBuffer& all, int blocks) {
   check_buffer(call, name, all);
@@ -129,23 +138,30 @@ Located locate_regular(const char* call, const char* name, const ConstBuffer& al
                                            name, all.count, blocks));
   }
   const BlockList list = BlockList::regular(all, blocks);
-  const TypeLayout layout = TypeLayout::of(all.type);
-  return {list,
-          {list.bytes(0), static_cast<std::ptrdiff_t>(list.count(0)) * layout.extent, layout.contiguous}};
+  const TypeLayout layout = list.layout(0);
+  const auto stride = static_cast<std::ptrdiff_t>(list.count(0)) * layout.extent;
+  Located located{{bytes_at(list), {}}, {list.bytes(0), stride, layout.contiguous}};
+  if (!layout.contiguous) bind_each(located.bound, list, blocks);
+  return located;
 }
 
 Located locate_irregular(const char* call, const char* name, const ConstBlocks& given, int blocks) {
-  if (is_in_place(given))
+  if (is_in_place(given)) {
     throw Error(MPI_ERR_BUFFER, fmt::format("{}: {} cannot be MPI_IN_PLACE", call, name));
+  }
   check_irregular(static_cast<std::size_t>(blocks), "neighbors", call, name, given);
-  BlockList list = BlockList::irregular(given, blocks);
+  const BlockList list = BlockList::irregular(given, blocks);
   std::vector<BlockPlaces::Place> places(static_cast<std::size_t>(blocks));
+  bool are_contiguous = true;
   for (int i = 0; i < blocks; ++i) {
     if (list.count(i) == 0) continue;
     const TypeLayout layout = list.layout(i);
     places[static_cast<std::size_t>(i)] = {list.offset(i), list.count(i) * layout.size, layout.contiguous};
+    are_contiguous = are_contiguous && layout.contiguous;
   }
-  return {std::move(list), BlockPlaces(std::move(places))};
+  Located located{{bytes_at(list), {}}, BlockPlaces(std::move(places))};
+  if (!are_contiguous) bind_each(located.bound, list, blocks);
+  return located;
 }
 
 /// What all six collectives do once they know where their blocks lie.
@@ -165,7 +181,7 @@ Plan<Run> plan_exchange(Neighborhood::State& state, const char* call, NeighborPa
       &schedule,   pattern, copying, options.ports, std::move(send.places), std::move(receive.places),
       state.border};
   Exchange what{stencil.state().programs.find_or_compile(stencil, std::move(key)), peers_of(state, schedule),
-                std::move(send.blocks), std::move(receive.blocks), nullptr};
+                std::move(send.bound), std::move(receive.bound), nullptr};
   if (copying == Copying::datatypes) what.types = std::make_shared<const MessageTypes>(what);
   return {call, {std::move(what), state.checks_operations, std::move(sizes)}};
 }

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "c/shims.hpp"
+#include "wisp/blocks.hpp"
+
+// Arguments of C collectives with a block for each rank of a communicator or neighbor of a neighborhood: `on`
+// is either, and size() of it says how many there are.
+
+namespace wisp::c {
+
+/// A buffer with one block of `count` elements for each rank of a communicator, or neighbor of a
+/// neighborhood.
+template <class On, class Count>
+Buffer all_blocks(const On& on, void* address, Count count, MPI_Datatype type, const char* count_name) {
+  Buffer buffer = to_receive(address, count, type, count_name);
+  buffer.count *= static_cast<std::size_t>(on.size());
+  return buffer;
+}
+template <class On, class Count>
+ConstBuffer all_blocks(const On& on, const void* address, Count count, MPI_Datatype type,
+                       const char* count_name) {
+  ConstBuffer buffer = to_send(address, count, type, count_name);
+  buffer.count *= static_cast<std::size_t>(on.size());
+  return buffer;
+}
+
+template <class On, class Int>
+Integers integers(const On& on, const Int* first, const char* name) {
+  if (first == nullptr && on.size() > 0) throw Error(MPI_ERR_ARG, std::string(name) + " = NULL");
+  return std::span<const Int>(first, static_cast<std::size_t>(on.size()));
+}
+
+template <class On>
+std::span<const MPI_Datatype> datatypes(const On& on, const MPI_Datatype* first, const char* name) {
+  if (first == nullptr && on.size() > 0) throw Error(MPI_ERR_ARG, std::string(name) + " = NULL");
+  return {first, static_cast<std::size_t>(on.size())};
+}
+
+template <class On, class Count, class Displacement>
+Blocks blocks(const On& on, void* address, const Count* counts, const Displacement* displs,
+              MPI_Datatype type) {
+  return {address, integers(on, counts, "recvcounts"), integers(on, displs, "displs"), type};
+}
+template <class On, class Count, class Displacement>
+ConstBlocks blocks(const On& on, const void* address, const Count* counts, const Displacement* displs,
+                   MPI_Datatype type) {
+  if (address == MPI_IN_PLACE) return blocks_in_place();
+  return {address, integers(on, counts, "sendcounts"), integers(on, displs, "displs"), type};
+}
+template <class On, class Count, class Displacement>
+Blocks blocks(const On& on, void* address, const Count* counts, const Displacement* displs,
+              const MPI_Datatype* types) {
+  return {address, integers(on, counts, "recvcounts"), integers(on, displs, "rdispls"),
+          datatypes(on, types, "recvtypes")};
+}
+template <class On, class Count, class Displacement>
+ConstBlocks blocks(const On& on, const void* address, const Count* counts, const Displacement* displs,
+                   const MPI_Datatype* types) {
+  if (address == MPI_IN_PLACE) return blocks_in_place();
+  return {address, integers(on, counts, "sendcounts"), integers(on, displs, "sdispls"),
+          datatypes(on, types, "sendtypes")};
+}
+
+}  // namespace wisp::c

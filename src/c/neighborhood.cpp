@@ -1,0 +1,264 @@
+#include <charconv>
+#include <cstring>
+#include <span>
+
+#include "c/block_arguments.hpp"
+#include "c/shims.hpp"
+#include "wisp/neighborhood.h"
+
+// Neighborhoods of wisp/neighborhood.h.
+
+using namespace wisp;
+using namespace wisp::c;
+
+namespace {
+
+const Neighborhood& neighborhood_of(WISP_Neighborhood neighborhood) {
+  if (neighborhood == WISP_NEIGHBORHOOD_NULL) {
+    throw Error(MPI_ERR_ARG, "neighborhood = WISP_NEIGHBORHOOD_NULL");
+  }
+  return neighborhood->neighborhood;
+}
+
+/// An array argument of `count` integers; it may be null if there are none.
+std::span<const int> integers_of(const int* first, std::size_t count, const char* name) {
+  if (count == 0) return {};
+  return {&out(first, name), count};
+}
+
+Offsets offsets_of(int dimensions, int count, const int* flat) {
+  const std::size_t size = checked_count(count, "s") * static_cast<std::size_t>(dimensions);
+  if (size == 0) return Offsets(dimensions);
+  return {dimensions, integers_of(flat, size, "offsets")};
+}
+
+std::vector<int> weights_of(int count, const int* weights) {
+  if (weights == nullptr || weights == MPI_UNWEIGHTED) return {};
+  return {weights, weights + count};
+}
+
+/// As many of the values as there is room for, if they are wanted.
+void put_list(std::span<const int> values, int room, std::size_t width, int* to) {
+  if (to == nullptr) return;
+  const std::size_t most = checked_count(room, "max") * width;
+  std::copy_n(values.begin(), std::min(values.size(), most), to);
+}
+
+void put_offsets(const Offsets& offsets, int room, int* to, int* count) {
+  put_list(offsets.flat(), room, static_cast<std::size_t>(offsets.dimensions()), to);
+  if (count != nullptr) *count = offsets.size();
+}
+
+void put_index(int index, int* to) {
+  out(to, "index") = index < 0 ? MPI_UNDEFINED : index;
+}
+
+std::span<const int> offset_of(const Neighborhood& on, const int* offset) {
+  return integers_of(offset, static_cast<std::size_t>(on.torus().dimensions()), "offset");
+}
+
+/// The options that an info holds: wisp_algorithm, wisp_ports, wisp_copying.
+class NeighborInfo {
+ public:
+  explicit NeighborInfo(MPI_Info info) : algorithm_(info, "wisp_algorithm") {
+    options_.algorithm = algorithm_.get();
+    const InfoValue ports(info, "wisp_ports");
+    const std::string_view number = ports.get();
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), options_.ports);
+    if (!number.empty() && (error != std::errc() || end != number.data() + number.size())) {
+      throw Error(MPI_ERR_INFO_VALUE, fmt::format("wisp_ports = {} is not a number", number));
+    }
+    const InfoValue copying(info, "wisp_copying");
+    if (copying.get() == "pack") {
+      options_.copying = NeighborCopying::pack;
+    } else if (copying.get() == "datatypes") {
+      options_.copying = NeighborCopying::datatypes;
+    } else if (!copying.get().empty()) {
+      throw Error(MPI_ERR_INFO_VALUE,
+                  fmt::format("wisp_copying = {} is not one of pack, datatypes", copying.get()));
+    }
+  }
+  const NeighborOptions& get() const { return options_; }
+
+ private:
+  InfoValue algorithm_;
+  NeighborOptions options_;
+};
+
+}  // namespace
+
+#define WISP_LIST(...) __VA_ARGS__
+
+// `arguments` are those of the C++ member, in terms of the neighborhood `on`. MPI has Neighbor_, Ineighbor_
+// and Neighbor_…_init: `Name` is without its first letter.
+#define WISP_FACES(Name, name, parameters, arguments)                                                    \
+  int WISP_NAME(N##Name)(WISP_LIST parameters WISP_Neighborhood neighborhood) {                          \
+    return guarded(WISP_TEXT(N##Name), [&] {                                                             \
+      const Neighborhood& on = neighborhood_of(neighborhood);                                            \
+      on.name(WISP_LIST arguments NeighborOptions());                                                    \
+    });                                                                                                  \
+  }                                                                                                      \
+  int WISP_NAME(In##Name)(WISP_LIST parameters WISP_Neighborhood neighborhood, WISP_Request * request) { \
+    return guarded(WISP_TEXT(In##Name), [&] {                                                            \
+      const Neighborhood& on = neighborhood_of(neighborhood);                                            \
+      out(request, "request");                                                                           \
+      put_request(request, on.i##name(WISP_LIST arguments NeighborOptions()));                           \
+    });                                                                                                  \
+  }                                                                                                      \
+  int WISP_NAME(N##Name##_init)(WISP_LIST parameters WISP_Neighborhood neighborhood, MPI_Info info,      \
+                                WISP_Request * request) {                                                \
+    return guarded(WISP_TEXT(N##Name##_init), [&] {                                                      \
+      const Neighborhood& on = neighborhood_of(neighborhood);                                            \
+      out(request, "request");                                                                           \
+      put_request(request, on.name##_init(WISP_LIST arguments NeighborInfo(info).get()));                \
+    });                                                                                                  \
+  }
+
+extern "C" {
+
+int WISP_Neighborhood_create(WISP_Comm comm, int d, const int dims[], const int periods[], int s,
+                             const int offsets[], const int weights[], WISP_Neighborhood* neighborhood) {
+  return guarded("WISP_Neighborhood_create", [&] {
+    out(neighborhood, "neighborhood");
+    const std::span<const int> sizes = integers_of(dims, checked_count(d, "d"), "dims");
+    const std::vector<int> periodic =
+        periods == nullptr ? std::vector<int>() : std::vector<int>(periods, periods + d);
+    const Stencil stencil(Torus({sizes.begin(), sizes.end()}, periodic), offsets_of(d, s, offsets),
+                          weights_of(s, weights));
+    *neighborhood = new WISP_Neighborhood_object{Neighborhood::create(comm_of(comm), stencil)};
+  });
+}
+
+int WISP_Neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], const int weights[],
+                                  WISP_Neighborhood* neighborhood) {
+  return guarded("WISP_Neighborhood_create_cart", [&] {
+    out(neighborhood, "neighborhood");
+    const int d = Torus::of_cart(cart).dimensions();
+    *neighborhood = new WISP_Neighborhood_object{
+        Neighborhood::of_cart(cart, offsets_of(d, s, offsets), weights_of(s, weights))};
+  });
+}
+
+int WISP_Neighborhood_free(WISP_Neighborhood* neighborhood) {
+  return guarded("WISP_Neighborhood_free", [&] {
+    neighborhood_of(out(neighborhood, "neighborhood"));
+    delete *neighborhood;
+    *neighborhood = WISP_NEIGHBORHOOD_NULL;
+  });
+}
+
+int WISP_Neighborhood_count(WISP_Neighborhood neighborhood, int* d, int* s) {
+  return guarded("WISP_Neighborhood_count", [&] {
+    const Neighborhood& on = neighborhood_of(neighborhood);
+    if (d != nullptr) *d = on.torus().dimensions();
+    if (s != nullptr) *s = on.size();
+  });
+}
+
+int WISP_Neighborhood_get(WISP_Neighborhood neighborhood, int max, int sources[], int targets[],
+                          int weights[]) {
+  return guarded("WISP_Neighborhood_get", [&] {
+    const Neighborhood& on = neighborhood_of(neighborhood);
+    put_list(on.sources(), max, 1, sources);
+    put_list(on.targets(), max, 1, targets);
+    put_list(on.stencil().weights(), max, 1, weights);
+  });
+}
+
+int WISP_Neighborhood_get_relative(WISP_Neighborhood neighborhood, int max, int offsets[], int weights[]) {
+  return guarded("WISP_Neighborhood_get_relative", [&] {
+    const Neighborhood& on = neighborhood_of(neighborhood);
+    put_offsets(on.stencil().offsets(), max, offsets, nullptr);
+    put_list(on.stencil().weights(), max, 1, weights);
+  });
+}
+
+int WISP_Neighborhood_find_rank(WISP_Neighborhood neighborhood, int rank, int* index) {
+  return guarded("WISP_Neighborhood_find_rank",
+                 [&] { put_index(neighborhood_of(neighborhood).find_rank(rank), index); });
+}
+
+int WISP_Neighborhood_find_offset(WISP_Neighborhood neighborhood, const int offset[], int* index) {
+  return guarded("WISP_Neighborhood_find_offset", [&] {
+    const Neighborhood& on = neighborhood_of(neighborhood);
+    put_index(on.find_offset(offset_of(on, offset)), index);
+  });
+}
+
+int WISP_Neighborhood_shift(WISP_Neighborhood neighborhood, const int offset[], int* source, int* target) {
+  return guarded("WISP_Neighborhood_shift", [&] {
+    const Neighborhood& on = neighborhood_of(neighborhood);
+    const Shift shift = on.shift(offset_of(on, offset));
+    if (source != nullptr) *source = shift.source;
+    if (target != nullptr) *target = shift.target;
+  });
+}
+
+int WISP_Neighborhood_relative_rank(WISP_Neighborhood neighborhood, const int offset[], int* rank) {
+  return guarded("WISP_Neighborhood_relative_rank", [&] {
+    const Neighborhood& on = neighborhood_of(neighborhood);
+    out(rank, "rank") = on.shift(offset_of(on, offset)).target;
+  });
+}
+
+int WISP_Neighborhood_relative_offset(WISP_Neighborhood neighborhood, int rank, int offset[]) {
+  return guarded("WISP_Neighborhood_relative_offset", [&] {
+    const Neighborhood& on = neighborhood_of(neighborhood);
+    const std::vector<int> between = on.torus().offset_between(on.comm().rank(), rank);
+    if (!between.empty()) std::copy(between.begin(), between.end(), &out(offset, "offset"));
+  });
+}
+
+int WISP_Neighborhood_describe(WISP_Neighborhood neighborhood, int allgather, MPI_Count bytes, char* text,
+                               int size) {
+  return guarded("WISP_Neighborhood_describe", [&] {
+    const Neighborhood& on = neighborhood_of(neighborhood);
+    const auto pattern = allgather != 0 ? NeighborPattern::allgather : NeighborPattern::alltoall;
+    const std::string description = on.describe(pattern, checked_count(bytes, "bytes"));
+    const std::size_t room = checked_count(size, "size");
+    if (room == 0) return;
+    const std::size_t length = std::min(description.size(), room - 1);
+    std::memcpy(&out(text, "text"), description.data(), length);
+    text[length] = '\0';
+  });
+}
+
+int WISP_Neighborhood_check_operations(WISP_Neighborhood neighborhood, int enabled) {
+  return guarded("WISP_Neighborhood_check_operations", [&] {
+    neighborhood_of(neighborhood);
+    neighborhood->neighborhood.check_operations(enabled != 0);
+  });
+}
+
+int WISP_Offsets_moore(int d, int radius, int max, int offsets[], int* s) {
+  return guarded("WISP_Offsets_moore", [&] { put_offsets(moore(d, radius), max, offsets, s); });
+}
+int WISP_Offsets_von_neumann(int d, int radius, int max, int offsets[], int* s) {
+  return guarded("WISP_Offsets_von_neumann", [&] { put_offsets(von_neumann(d, radius), max, offsets, s); });
+}
+int WISP_Offsets_octant(int d, int radius, int max, int offsets[], int* s) {
+  return guarded("WISP_Offsets_octant", [&] { put_offsets(octant(d, radius), max, offsets, s); });
+}
+int WISP_Offsets_shales(int d, int count, const int radii[], int max, int offsets[], int* s) {
+  return guarded("WISP_Offsets_shales", [&] {
+    put_offsets(shales(d, integers_of(radii, checked_count(count, "count"), "radii")), max, offsets, s);
+  });
+}
+
+#define WISP_NAME(name) WISP_##name
+#define WISP_TEXT(name) "WISP_" #name
+#define WISP_COUNT int
+#define WISP_DISPLACEMENT int
+#include "c/neighbor_faces.inc"
+#undef WISP_NAME
+#undef WISP_TEXT
+#undef WISP_COUNT
+#undef WISP_DISPLACEMENT
+
+#define WISP_NAME(name) WISP_##name##_c
+#define WISP_TEXT(name) "WISP_" #name "_c"
+#define WISP_COUNT MPI_Count
+#define WISP_DISPLACEMENT MPI_Aint
+#include "c/neighbor_faces.inc"
+
+}  // extern "C"

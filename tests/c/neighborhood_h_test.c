@@ -1,0 +1,298 @@
+/* Every function of wisp/neighborhood.h and wisp/iso.h, from C99, on real ranks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wisp/iso.h"
+#include "wisp/wisp.h"
+
+#define S 5
+#define COUNT 2
+
+static int failures = 0;
+static int rank = 0;
+static int size = 0;
+static WISP_Comm comm = WISP_COMM_NULL;
+static WISP_Neighborhood neighborhood = WISP_NEIGHBORHOOD_NULL;
+static MPI_Comm isocomm = MPI_COMM_NULL;
+
+static void expect(int condition, const char* what, int line) {
+  if (condition) return;
+  ++failures;
+  fprintf(stderr, "rank %d, line %d: %s (%s)\n", rank, line, what, WISP_Error_message());
+}
+#define EXPECT(condition) expect((condition), #condition, __LINE__)
+#define OK(call) expect((call) == MPI_SUCCESS, #call, __LINE__)
+
+/* On a ring: repeated, zero, both sides, longer than the ring. */
+static const int offsets[S] = {1, -1, 0, 2, 1};
+
+static int in[S * COUNT];
+static int out[S * COUNT];
+
+static void reset(void) {
+  int i;
+  for (i = 0; i < S * COUNT; ++i) {
+    in[i] = 1000 * rank + i;
+    out[i] = -1;
+  }
+}
+/* Block i comes from the rank at minus offset i; it is its block i, or (allgather) its block 0. */
+static int is_right(int is_allgather) {
+  int i;
+  int e;
+  for (i = 0; i < S; ++i) {
+    const int source = ((rank - offsets[i]) % size + size) % size;
+    for (e = 0; e < COUNT; ++e) {
+      if (out[i * COUNT + e] != 1000 * source + (is_allgather ? 0 : i * COUNT) + e) return 0;
+    }
+  }
+  return 1;
+}
+
+#define LIST(...) __VA_ARGS__
+
+#define FORMS(blocking, nonblocking, persistent, arguments, is_allgather)  \
+  do {                                                                     \
+    WISP_Request request = WISP_REQUEST_NULL;                              \
+    int run;                                                               \
+    reset();                                                               \
+    OK(blocking(LIST arguments, neighborhood));                            \
+    EXPECT(is_right(is_allgather));                                        \
+    reset();                                                               \
+    OK(nonblocking(LIST arguments, neighborhood, &request));               \
+    OK(WISP_Wait(&request, MPI_STATUS_IGNORE));                            \
+    EXPECT(is_right(is_allgather));                                        \
+    OK(persistent(LIST arguments, neighborhood, MPI_INFO_NULL, &request)); \
+    for (run = 0; run < 2; ++run) {                                        \
+      reset();                                                             \
+      OK(WISP_Start(&request));                                            \
+      OK(WISP_Wait(&request, MPI_STATUS_IGNORE));                          \
+      EXPECT(is_right(is_allgather));                                      \
+    }                                                                      \
+    OK(WISP_Request_free(&request));                                       \
+  } while (0)
+
+#define BOTH(Name, name, arguments, arguments_c, is_allgather)                      \
+  FORMS(WISP_N##Name, WISP_In##Name, WISP_N##Name##_init, arguments, is_allgather); \
+  FORMS(WISP_N##Name##_c, WISP_In##Name##_c, WISP_N##Name##_init_c, arguments_c, is_allgather)
+
+static void test_collectives(void) {
+  int counts[S];
+  int displs[S];
+  MPI_Count counts_c[S];
+  MPI_Aint displs_c[S];
+  MPI_Aint bytes[S];
+  MPI_Datatype types[S];
+  int i;
+  for (i = 0; i < S; ++i) {
+    counts[i] = COUNT;
+    counts_c[i] = COUNT;
+    displs[i] = i * COUNT;
+    displs_c[i] = i * COUNT;
+    bytes[i] = i * COUNT * (MPI_Aint)sizeof(int);
+    types[i] = MPI_INT;
+  }
+  BOTH(eighbor_alltoall, neighbor_alltoall, (in, COUNT, MPI_INT, out, COUNT, MPI_INT),
+       (in, COUNT, MPI_INT, out, COUNT, MPI_INT), 0);
+  BOTH(eighbor_alltoallv, neighbor_alltoallv, (in, counts, displs, MPI_INT, out, counts, displs, MPI_INT),
+       (in, counts_c, displs_c, MPI_INT, out, counts_c, displs_c, MPI_INT), 0);
+  BOTH(eighbor_alltoallw, neighbor_alltoallw, (in, counts, bytes, types, out, counts, bytes, types),
+       (in, counts_c, bytes, types, out, counts_c, bytes, types), 0);
+  BOTH(eighbor_allgather, neighbor_allgather, (in, COUNT, MPI_INT, out, COUNT, MPI_INT),
+       (in, COUNT, MPI_INT, out, COUNT, MPI_INT), 1);
+  BOTH(eighbor_allgatherv, neighbor_allgatherv, (in, COUNT, MPI_INT, out, counts, displs, MPI_INT),
+       (in, COUNT, MPI_INT, out, counts_c, displs_c, MPI_INT), 1);
+  BOTH(eighbor_allgatherw, neighbor_allgatherw, (in, COUNT, MPI_INT, out, counts, bytes, types),
+       (in, COUNT, MPI_INT, out, counts_c, bytes, types), 1);
+}
+
+static void test_infos(void) {
+  static const char* const algorithms[] = {"straightforward", "direct", "torus", "torus-direct", "basis"};
+  int i;
+  for (i = 0; i < 5; ++i) {
+    MPI_Info info = MPI_INFO_NULL;
+    WISP_Request request = WISP_REQUEST_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "wisp_algorithm", algorithms[i]);
+    MPI_Info_set(info, "wisp_ports", "2");
+    MPI_Info_set(info, "wisp_copying", i % 2 == 0 ? "pack" : "datatypes");
+    reset();
+    OK(WISP_Neighbor_alltoall_init(in, COUNT, MPI_INT, out, COUNT, MPI_INT, neighborhood, info, &request));
+    OK(WISP_Start(&request));
+    OK(WISP_Wait(&request, MPI_STATUS_IGNORE));
+    EXPECT(is_right(0));
+    OK(WISP_Request_free(&request));
+    MPI_Info_set(info, "wisp_ports", "many");
+    EXPECT(WISP_Neighbor_alltoall_init(in, COUNT, MPI_INT, out, COUNT, MPI_INT, neighborhood, info,
+                                       &request) == MPI_ERR_INFO_VALUE);
+    EXPECT(strcmp(WISP_Error_message(), "WISP_Neighbor_alltoall_init: wisp_ports = many is not a number") ==
+           0);
+    MPI_Info_free(&info);
+  }
+}
+
+static void test_queries(void) {
+  int d = 0;
+  int s = 0;
+  int sources[S];
+  int targets[S];
+  int weights[S] = {0};
+  int back[S] = {0};
+  int index = 0;
+  int source = 0;
+  int target = 0;
+  int i;
+  int offset = size + 1;
+  char text[4000];
+  OK(WISP_Neighborhood_count(neighborhood, &d, &s));
+  EXPECT(d == 1 && s == S);
+  OK(WISP_Neighborhood_count(neighborhood, NULL, NULL));
+  OK(WISP_Neighborhood_get(neighborhood, S, sources, targets, weights));
+  OK(WISP_Neighborhood_get(neighborhood, S, NULL, NULL, NULL));
+  OK(WISP_Neighborhood_get_relative(neighborhood, S, back, NULL));
+  for (i = 0; i < S; ++i) {
+    EXPECT(targets[i] == ((rank + offsets[i]) % size + size) % size);
+    EXPECT(sources[i] == ((rank - offsets[i]) % size + size) % size);
+    EXPECT(weights[i] == 10 * i);
+    EXPECT(back[i] == offsets[i]);
+  }
+  OK(WISP_Neighborhood_find_offset(neighborhood, &offset, &index));
+  EXPECT(index == 0);
+  OK(WISP_Neighborhood_find_rank(neighborhood, size, &index));
+  EXPECT(index == MPI_UNDEFINED);
+  OK(WISP_Neighborhood_shift(neighborhood, &offset, &source, &target));
+  EXPECT(source == (rank + size - 1) % size && target == (rank + 1) % size);
+  OK(WISP_Neighborhood_relative_rank(neighborhood, &offset, &target));
+  EXPECT(target == (rank + 1) % size);
+  OK(WISP_Neighborhood_relative_offset(neighborhood, (rank + 1) % size, &offset));
+  EXPECT((offset % size + size) % size == 1 % size);
+  OK(WISP_Neighborhood_describe(neighborhood, 0, 8, text, (int)sizeof text));
+  EXPECT(strstr(text, "straightforward") != NULL && strstr(text, "chosen") != NULL);
+  OK(WISP_Neighborhood_describe(neighborhood, 1, 8, text, 4));
+  EXPECT(strlen(text) == 3);
+  OK(WISP_Neighborhood_check_operations(neighborhood, 1));
+  reset();
+  OK(WISP_Neighbor_alltoall(in, COUNT, MPI_INT, out, COUNT, MPI_INT, neighborhood));
+  EXPECT(is_right(0));
+  OK(WISP_Neighborhood_check_operations(neighborhood, 0));
+}
+
+static void test_offsets(void) {
+  static const int radii[] = {1, 3};
+  int list[200];
+  int s = 0;
+  OK(WISP_Offsets_moore(2, 1, 100, list, &s));
+  EXPECT(s == 8 && list[0] == -1 && list[15] == 1);
+  OK(WISP_Offsets_moore(3, 3, 0, NULL, &s));
+  EXPECT(s == 342);
+  OK(WISP_Offsets_von_neumann(3, 1, 60, list, &s));
+  EXPECT(s == 6);
+  OK(WISP_Offsets_octant(3, 1, 60, list, &s));
+  EXPECT(s == 7);
+  OK(WISP_Offsets_shales(2, 2, radii, 100, list, &s));
+  EXPECT(s == 8 + 24);
+}
+
+static void test_empty(void) {
+  WISP_Neighborhood empty = WISP_NEIGHBORHOOD_NULL;
+  OK(WISP_Neighborhood_create(comm, 1, &size, NULL, 0, NULL, NULL, &empty));
+  OK(WISP_Neighbor_alltoall(NULL, 1, MPI_INT, NULL, 1, MPI_INT, empty));
+  OK(WISP_Neighbor_alltoallv(NULL, NULL, NULL, MPI_INT, NULL, NULL, NULL, MPI_INT, empty));
+  OK(WISP_Neighbor_alltoallw(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, empty));
+  OK(WISP_Neighbor_allgatherw(NULL, 0, MPI_INT, NULL, NULL, NULL, NULL, empty));
+  OK(WISP_Neighborhood_free(&empty));
+  EXPECT(empty == WISP_NEIGHBORHOOD_NULL);
+}
+
+static void test_errors(void) {
+  WISP_Neighborhood made = WISP_NEIGHBORHOOD_NULL;
+  int wrong = size + 1;
+  char sentence[200];
+  EXPECT(WISP_Neighborhood_create(comm, 1, &wrong, NULL, S, offsets, NULL, &made) == MPI_ERR_DIMS);
+  snprintf(sentence, sizeof sentence,
+           "WISP_Neighborhood_create: the torus %d has %d ranks, but the communicator %d", wrong, wrong,
+           size);
+  EXPECT(strcmp(WISP_Error_message(), sentence) == 0);
+  EXPECT(WISP_Neighborhood_create(comm, 1, &size, NULL, S, NULL, NULL, &made) == MPI_ERR_ARG);
+  EXPECT(WISP_Neighborhood_create(comm, 1, &size, NULL, -1, offsets, NULL, &made) == MPI_ERR_COUNT);
+  EXPECT(WISP_Neighborhood_create_cart(MPI_COMM_WORLD, S, offsets, NULL, &made) == MPI_ERR_TOPOLOGY);
+  EXPECT(WISP_Neighbor_alltoall(in, COUNT, MPI_INT, out, COUNT, MPI_INT, WISP_NEIGHBORHOOD_NULL) ==
+         MPI_ERR_ARG);
+  EXPECT(WISP_Neighbor_alltoall(in, COUNT, MPI_INT, out, COUNT + 1, MPI_INT, neighborhood) ==
+         MPI_ERR_TRUNCATE);
+  EXPECT(WISP_Neighbor_alltoallv(in, NULL, NULL, MPI_INT, out, NULL, NULL, MPI_INT, neighborhood) ==
+         MPI_ERR_ARG);
+  EXPECT(WISP_Neighborhood_free(&made) == MPI_ERR_ARG);
+}
+
+/* The names of the paper, on a Cartesian communicator. */
+static void test_iso(void) {
+  MPI_Comm cart = MPI_COMM_NULL;
+  const int periodic = 1;
+  int counts[S];
+  MPI_Aint displs[S];
+  MPI_Aint bytes[S];
+  MPI_Datatype types[S];
+  Iso_request requests[6];
+  int i;
+  int k;
+  int run;
+  for (i = 0; i < S; ++i) {
+    counts[i] = COUNT;
+    displs[i] = i * COUNT;
+    bytes[i] = i * COUNT * (MPI_Aint)sizeof(int);
+    types[i] = MPI_INT;
+  }
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &cart);
+  EXPECT(Iso_neighborhood_create(MPI_COMM_WORLD, S, offsets, &isocomm) == MPI_ERR_TOPOLOGY);
+  OK(Iso_neighborhood_create(cart, S, offsets, &isocomm));
+  MPI_Comm_free(&cart);
+  OK(Iso_neighbor_alltoall_init(in, COUNT, MPI_INT, out, COUNT, MPI_INT, isocomm, &requests[0]));
+  OK(Iso_neighbor_alltoallv_init(in, counts, displs, MPI_INT, out, counts, displs, MPI_INT, isocomm,
+                                 &requests[1]));
+  OK(Iso_neighbor_alltoallw_init(in, counts, bytes, types, out, counts, bytes, types, isocomm, &requests[2]));
+  OK(Iso_neighbor_allgather_init(in, COUNT, MPI_INT, out, COUNT, MPI_INT, isocomm, &requests[3]));
+  OK(Iso_neighbor_allgatherv_init(in, COUNT, MPI_INT, out, counts, displs, MPI_INT, isocomm, &requests[4]));
+  OK(Iso_neighbor_allgatherw_init(in, COUNT, MPI_INT, out, counts, bytes, types, isocomm, &requests[5]));
+  for (run = 0; run < 2; ++run) {
+    for (k = 0; k < 6; ++k) {
+      reset();
+      OK(Iso_start(&requests[k]));
+      EXPECT(is_right(k >= 3));
+      OK(Iso_wait(&requests[k]));
+    }
+  }
+  /* Initiated only, as WISP_Start does it. */
+  reset();
+  OK(WISP_Start(&requests[0]));
+  OK(Iso_wait(&requests[0]));
+  EXPECT(is_right(0));
+  for (k = 0; k < 6; ++k) OK(Iso_request_free(&requests[k]));
+  EXPECT(Iso_neighbor_alltoall_init(in, COUNT, MPI_INT, out, COUNT, MPI_INT, MPI_COMM_WORLD, &requests[0]) ==
+         MPI_ERR_COMM);
+  MPI_Comm_free(&isocomm);
+}
+
+int main(int argc, char** argv) {
+  static const int weights[S] = {0, 10, 20, 30, 40};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  OK(WISP_Comm_duplicate(MPI_COMM_WORLD, &comm));
+  OK(WISP_Neighborhood_create(comm, 1, &size, NULL, S, offsets, weights, &neighborhood));
+  test_collectives();
+  test_infos();
+  test_queries();
+  test_offsets();
+  test_empty();
+  test_errors();
+  test_iso();
+  OK(WISP_Neighborhood_free(&neighborhood));
+  OK(WISP_Comm_free(&comm));
+  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0 && failures == 0) printf("every function of wisp/neighborhood.h works on %d ranks\n", size);
+  MPI_Finalize();
+  return failures == 0 ? 0 : 1;
+}
