@@ -26,12 +26,12 @@ struct Memory {
       : what(of), base{of.send.address, of.receive.address, scratch} {}
 
   std::byte* address(const Piece& piece) const {
-    return base[static_cast<std::size_t>(piece.buffer)] + piece.offset;
+    return base[static_cast<std::size_t>(piece.buffer())] + piece.offset();
   }
   Buffer buffer(const Piece& piece) const {
-    if (piece.block < 0) return {address(piece), piece.bytes, MPI_PACKED};
-    const BoundBlocks& side = piece.buffer == Program::Buffer::send ? what.send : what.receive;
-    return side.blocks[static_cast<std::size_t>(piece.block)];
+    if (piece.block() < 0) return {address(piece), piece.bytes(), MPI_PACKED};
+    const BoundBlocks& side = piece.buffer() == Program::Buffer::send ? what.send : what.receive;
+    return side.blocks[static_cast<std::size_t>(piece.block())];
   }
 };
 
@@ -62,8 +62,8 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) 
 }
 
 inline void pack_piece(const Memory& memory, const Piece& piece, std::byte* to) {
-  if (piece.block < 0) {
-    copy_bytes(to, memory.address(piece), piece.bytes);
+  if (piece.block() < 0) {
+    copy_bytes(to, memory.address(piece), piece.bytes());
   } else {
     const Buffer block = memory.buffer(piece);
     pack(block, TypeLayout::of(block.type), to);
@@ -71,9 +71,9 @@ inline void pack_piece(const Memory& memory, const Piece& piece, std::byte* to) 
 }
 
 void copy_piece(const Memory& memory, const Program::Copy& copy) {
-  if (copy.to.block < 0) {
+  if (copy.to.block() < 0) {
     pack_piece(memory, copy.from, memory.address(copy.to));
-  } else if (copy.from.block < 0) {
+  } else if (copy.from.block() < 0) {
     const Buffer block = memory.buffer(copy.to);
     unpack(memory.address(copy.from), block, TypeLayout::of(block.type));
   } else {
@@ -145,7 +145,7 @@ Task<> exchange(Channel channel, Exchange what) {
         std::byte* to = packed.data();
         for (int i = message.first_piece; i < message.first_piece + message.pieces; ++i) {
           pack_piece(memory, piece(i), to);
-          to += piece(i).bytes;
+          to += piece(i).bytes();
         }
         messages.add(channel.post_send_packed(packed, message.bytes, target));
         if (packed.exists()) sent.push_back(std::move(packed));

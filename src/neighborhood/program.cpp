@@ -25,22 +25,24 @@ namespace {
 using Piece = Program::Piece;
 using Buffer = Program::Buffer;
 
+/// True if `piece` goes on where `last` ends.
+bool continues(const Piece& last, const Piece& piece) {
+  return last.block() < 0 && piece.block() < 0 && last.buffer() == piece.buffer() &&
+         last.end() == piece.offset();
+}
+
 /// Adds a piece to a list from `first` on; one that continues the last becomes part of it.
 void append(std::vector<Piece>& pieces, std::size_t first, const Piece& piece) {
-  if (piece.bytes == 0) return;
-  if (pieces.size() > first) {
-    Piece& last = pieces.back();
-    if (last.block < 0 && piece.block < 0 && last.buffer == piece.buffer &&
-        last.offset + static_cast<std::ptrdiff_t>(last.bytes) == piece.offset) {
-      last.bytes += piece.bytes;
-      return;
-    }
+  if (piece.bytes() == 0) return;
+  if (pieces.size() > first && continues(pieces.back(), piece)) {
+    pieces.back().grow(piece.bytes());
+  } else {
+    pieces.push_back(piece);
   }
-  pieces.push_back(piece);
 }
 
 bool same_place(const Piece& a, const Piece& b) {
-  return a.buffer == b.buffer && a.block == b.block && a.offset == b.offset;
+  return a.buffer() == b.buffer() && a.block() == b.block() && a.offset() == b.offset();
 }
 
 class Compiler {
@@ -225,16 +227,12 @@ class Compiler {
   }
 
   void add_copy(const Piece& from, const Piece& to) {
-    if (to.bytes == 0 || same_place(from, to)) return;
+    if (to.bytes() == 0 || same_place(from, to)) return;
     if (program_.copies.size() > first_copy_) {
       Program::Copy& last = program_.copies.back();
-      const auto length = static_cast<std::ptrdiff_t>(last.from.bytes);
-      const bool continues = last.from.block < 0 && from.block < 0 && last.to.block < 0 && to.block < 0 &&
-                             last.from.buffer == from.buffer && last.from.offset + length == from.offset &&
-                             last.to.offset + length == to.offset;
-      if (continues) {
-        last.from.bytes += from.bytes;
-        last.to.bytes += to.bytes;
+      if (continues(last.from, from) && continues(last.to, to)) {
+        last.from.grow(from.bytes());
+        last.to.grow(to.bytes());
         return;
       }
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -52,11 +53,31 @@ enum class Copying {
 
 struct Program {
   enum class Buffer : unsigned char { send, receive, scratch };
-  struct Piece {
-    Buffer buffer = Buffer::scratch;
-    int block = -1;  ///< not contiguous: this block of the send or receive buffer; -1: bytes
-    std::ptrdiff_t offset = 0;
-    std::size_t bytes = 0;
+  /// Some bytes, or a block that is not contiguous. Programs are read on every run: 16 bytes each.
+  class Piece {
+   public:
+    Piece() = default;
+    Piece(Buffer buffer, int block, std::ptrdiff_t offset, std::size_t bytes)
+        : offset_(offset),
+          bytes_(bytes & ((std::uint64_t{1} << bytes_bits) - 1)),
+          block_(static_cast<std::uint64_t>(block + 1) & ((1U << block_bits) - 1)),
+          buffer_(static_cast<std::uint64_t>(buffer) & 3U) {}
+
+    Buffer buffer() const { return static_cast<Buffer>(buffer_); }
+    /// Of the send or receive buffer, if it is not contiguous; else -1.
+    int block() const { return static_cast<int>(block_) - 1; }
+    std::ptrdiff_t offset() const { return offset_; }
+    std::size_t bytes() const { return bytes_; }
+    std::ptrdiff_t end() const { return offset_ + static_cast<std::ptrdiff_t>(bytes_); }
+    void grow(std::size_t bytes) { *this = {buffer(), block(), offset_, bytes_ + bytes}; }
+
+   private:
+    static constexpr int bytes_bits = 38;  // 256 GiB
+    static constexpr int block_bits = 24;
+    std::ptrdiff_t offset_ = 0;
+    std::uint64_t bytes_ : bytes_bits = 0;
+    std::uint64_t block_ : block_bits = 0;
+    std::uint64_t buffer_ : 2 = 0;
   };
   struct Message {
     int round;
