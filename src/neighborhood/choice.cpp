@@ -3,69 +3,111 @@
 #include "neighborhood/stencil_state.hpp"
 
 namespace wisp::detail {
+namespace {
 
-ScheduleFacts facts_of(const Schedule& schedule, NeighborPattern pattern, int ports) {
-  ScheduleFacts facts;
-  facts.rounds = static_cast<int>(schedule.rounds.size());
-  facts.phases = static_cast<int>(phases_of(schedule, ports).size()) - 1;
-  facts.volume = schedule.volume();
-  if (pattern == NeighborPattern::allgather) return facts;
-  facts.hops.resize(schedule.arrivals.size());
-  for (const Schedule::Part& part : schedule.parts) ++facts.hops[static_cast<std::size_t>(part.block)];
-  return facts;
+// What differs between MPI libraries, measured between ranks on one machine (docs/results.md).
+#ifdef OPEN_MPI
+constexpr double eager_bytes = 4032;       ///< a longer message waits until its receiver has answered
+constexpr double least_typed_block = 256;  ///< from here on MPI's datatypes are faster than a loop, …
+constexpr double least_typed_message = eager_bytes;  ///< … in messages as long as this
+constexpr double message_of_turn = 1.0 / 40;         ///< a message's work, in parts of a turn of the core
+constexpr double handshake_of_turn = 1.0 / 4;        ///< what waiting for the receiver's answer adds
+constexpr double queued_seconds = 0;                 ///< of each message, for each that is queued before it
+#else
+constexpr double eager_bytes = 8192;
+constexpr double least_typed_block = 16384;
+constexpr double least_typed_message = eager_bytes;
+constexpr double message_of_turn = 1.0 / 25;
+constexpr double handshake_of_turn = 1.0 / 2.5;
+constexpr double queued_seconds = 2e-9;
+#endif
+
+/// Copying of blocks into messages and out of them, of one rank.
+double packing_time(const ScheduleFacts& facts, double bytes) {
+  constexpr double seconds_per_piece = 3.5e-9;
+  constexpr double packed_seconds_per_byte = 2e-10;
+  constexpr double typed_seconds_per_byte = 0.6e-10;
+  if (facts.volume <= static_cast<std::size_t>(facts.rounds)) return 0;
+  if (copying_for(facts, bytes) == Copying::datatypes) return bytes * typed_seconds_per_byte;
+  return 2.0 * static_cast<double>(facts.volume) * seconds_per_piece + bytes * packed_seconds_per_byte;
 }
 
-double modelled_time(const ScheduleFacts& facts, const BlockPlaces& blocks, const Machine& machine,
-                     int ranks) {
-  double bytes = 0;
-  if (facts.hops.empty() || blocks.is_regular()) {
-    if (facts.volume > 0) bytes = static_cast<double>(facts.volume) * static_cast<double>(blocks[0].bytes);
-  } else {
-    for (std::size_t i = 0; i < facts.hops.size(); ++i) {
-      bytes += facts.hops[i] * static_cast<double>(blocks[static_cast<int>(i)].bytes);
-    }
-  }
-  // Of the messages of a phase one costs the latency, and each other one its sender's and its receiver's
-  // work.
-  Cost cost;
-  cost.steps = facts.phases;
-  cost.startups = facts.phases + 2.0 * (facts.rounds - facts.phases);
-  cost.bytes = bytes;
-  cost.messages = static_cast<double>(facts.rounds) * ranks;
-  cost.volume = bytes * ranks;
+}  // namespace
 
-  // Blocks that travel together are copied into a message on every hop, and out of the last.
-  constexpr double seconds_per_piece = 5e-9;
-  constexpr double copied_seconds_per_byte = 1e-10;
-  double copying = 0;
-  if (facts.volume > static_cast<std::size_t>(facts.rounds)) {
-    copying =
-        2.0 * static_cast<double>(facts.volume) * seconds_per_piece + 2 * bytes * copied_seconds_per_byte;
+const ScheduleFacts& facts_of(const Stencil& stencil, NeighborPattern pattern, std::size_t schedule) {
+  std::vector<std::unique_ptr<const ScheduleFacts>>& kept =
+      stencil.state().facts[static_cast<std::size_t>(pattern)];
+  kept.resize(schedule_names().size());
+  if (kept[schedule] != nullptr) return *kept[schedule];
+  const Schedule& of = stencil.schedule(pattern, schedule_names()[schedule]);
+  ScheduleFacts facts;
+  facts.rounds = static_cast<int>(of.rounds.size());
+  facts.phases = static_cast<int>(phases_of(of, 0).size()) - 1;
+  facts.volume = of.volume();
+  if (pattern == NeighborPattern::alltoall) {
+    facts.hops.resize(of.arrivals.size());
+    for (const Schedule::Part& part : of.parts) ++facts.hops[static_cast<std::size_t>(part.block)];
   }
-  return time_of(cost, machine, ranks) + copying * machine.ranks_per_core;
+  kept[schedule] = std::make_unique<const ScheduleFacts>(std::move(facts));
+  return *kept[schedule];
+}
+
+double sent_bytes(const ScheduleFacts& facts, const BlockPlaces& blocks) {
+  if (facts.volume == 0) return 0;
+  if (facts.hops.empty() || blocks.is_regular()) {
+    return static_cast<double>(facts.volume) * static_cast<double>(blocks[0].bytes);
+  }
+  double bytes = 0;
+  for (std::size_t i = 0; i < facts.hops.size(); ++i) {
+    bytes += facts.hops[i] * static_cast<double>(blocks[static_cast<int>(i)].bytes);
+  }
+  return bytes;
+}
+
+Copying copying_for(const ScheduleFacts& facts, double bytes) {
+  if (facts.volume == 0) return Copying::pack;
+  const bool are_long = bytes >= facts.rounds * least_typed_message &&
+                        bytes >= static_cast<double>(facts.volume) * least_typed_block;
+  return are_long ? Copying::datatypes : Copying::pack;
+}
+
+double modelled_time(const ScheduleFacts& facts, int phases, double bytes, const Machine& machine,
+                     int ranks) {
+  const double rounds = facts.rounds;
+  if (!machine.shares_cores) {
+    // Of the messages of a phase one costs the latency, and each other one its sender's and receiver's work.
+    const Cost cost{phases + 2 * (rounds - phases), bytes, static_cast<double>(phases), rounds * ranks,
+                    bytes * ranks};
+    return time_of(cost, machine, ranks) + packing_time(facts, bytes);
+  }
+  // Where ranks share cores, a phase waits for a turn, and everything else is somebody's turn. Bytes between
+  // two ranks that are alone go faster than those of many at a time, which find the caches full.
+  constexpr double crowded = 3.5;
+  const bool waits_for_answer = bytes > rounds * eager_bytes;
+  const double turn = machine.latency;
+  const double work = 2 * rounds * message_of_turn * turn + rounds * rounds * queued_seconds +
+                      (waits_for_answer ? rounds * handshake_of_turn * turn : 0) +
+                      crowded * bytes * machine.seconds_per_byte + packing_time(facts, bytes);
+  return phases * turn + work * machine.ranks_per_core;
 }
 
 std::size_t cheapest_schedule(const Stencil& stencil, NeighborPattern pattern, int ports,
                               const BlockPlaces& blocks, const Machine& machine) {
-  std::vector<ScheduleFacts>& kept = stencil.state().facts[static_cast<std::size_t>(pattern)];
   std::size_t cheapest = 0;
   double least = 0;
   for (std::size_t k = 0; k < schedule_names().size(); ++k) {
-    const bool is_kept = ports == 0 && k < kept.size();
-    const ScheduleFacts made =
-        is_kept ? ScheduleFacts() : facts_of(stencil.schedule(pattern, schedule_names()[k]), pattern, ports);
-    const double time = modelled_time(is_kept ? kept[k] : made, blocks, machine, stencil.torus().size());
-    if (k == 0 || time < least) {
-      cheapest = k;
-      least = time;
-    }
-    if (ports == 0 && !is_kept) kept.push_back(made);
+    const ScheduleFacts& facts = facts_of(stencil, pattern, k);
+    const int phases =
+        ports == 0
+            ? facts.phases
+            : static_cast<int>(phases_of(stencil.schedule(pattern, schedule_names()[k]), ports).size()) - 1;
+    const double time =
+        modelled_time(facts, phases, sent_bytes(facts, blocks), machine, stencil.torus().size());
+    if (k > 0 && time >= least) continue;
+    cheapest = k;
+    least = time;
   }
   return cheapest;
-}
-
-Copying copying_for(const BlockPlaces&, int) {
-  return Copying::pack;
 }
 
 }  // namespace wisp::detail

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
-#include <string_view>
 #include <vector>
 
 #include "neighborhood/program.hpp"
 #include "pattern/cost_model.hpp"
 #include "wisp/stencil.hpp"
+
+/// Which schedule an operation takes, and how its messages are put together, by modelled costs. The choice is
+/// the same on all ranks if the block sizes are.
 
 namespace wisp::detail {
 
@@ -18,17 +20,20 @@ struct ScheduleFacts {
   std::vector<int> hops;  ///< of each block of an alltoall
 };
 
-ScheduleFacts facts_of(const Schedule& schedule, NeighborPattern pattern, int ports);
+/// Of the schedule at this place in `schedule_names()`, without a limit on ports; kept with the stencil.
+const ScheduleFacts& facts_of(const Stencil& stencil, NeighborPattern pattern, std::size_t schedule);
 
-/// Seconds, for blocks of these sizes (of an allgather: of the size of block 0).
-double modelled_time(const ScheduleFacts& facts, const BlockPlaces& blocks, const Machine& machine,
-                     int ranks);
+/// Bytes that a rank sends, for blocks of these sizes (of an allgather: of the size of block 0).
+double sent_bytes(const ScheduleFacts& facts, const BlockPlaces& blocks);
 
-/// The place in `schedule_names()` of the cheapest schedule; the same on all ranks if the block sizes are.
+/// Whether MPI or a loop is the faster packer of such messages.
+Copying copying_for(const ScheduleFacts& facts, double bytes);
+
+/// Seconds, in so many phases.
+double modelled_time(const ScheduleFacts& facts, int phases, double bytes, const Machine& machine, int ranks);
+
+/// The place in `schedule_names()` of the cheapest schedule.
 std::size_t cheapest_schedule(const Stencil& stencil, NeighborPattern pattern, int ports,
                               const BlockPlaces& blocks, const Machine& machine);
-
-/// How messages are put together, by the average size of the blocks.
-Copying copying_for(const BlockPlaces& blocks, int count);
 
 }  // namespace wisp::detail

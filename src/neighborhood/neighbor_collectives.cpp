@@ -32,19 +32,6 @@ const Comm& comm_of(const Neighborhood& on) {
   return on.comm();
 }
 
-std::shared_ptr<const std::vector<Shift>> peers_of(Neighborhood::State& state, const Schedule& schedule) {
-  for (const Neighborhood::State::Peers& known : state.peers) {
-    if (known.schedule == &schedule) return known.of_round;
-  }
-  auto peers = std::make_shared<std::vector<Shift>>();
-  peers->reserve(schedule.rounds.size());
-  for (const Schedule::Round& round : schedule.rounds) {
-    peers->push_back(state.stencil.torus().shift(state.comm.rank(), round.offset));
-  }
-  state.peers.push_back({&schedule, peers});
-  return peers;
-}
-
 /// Blocks that are received are as large as those that are sent; where there is no source, nobody asks.
 void check_sizes(const Neighborhood::State& state, const char* call, NeighborPattern pattern,
                  const BlockPlaces& send, const BlockPlaces& receive) {
@@ -95,26 +82,77 @@ Plan<Run> plan_nothing(const char* call) {
            {}}};
 }
 
-Copying resolve_copying(const NeighborOptions& options, const BlockPlaces& send, int count) {
-  std::size_t bytes = 0;
-  for (int i = 0; i < count; ++i) bytes += send[i].bytes;
-  // MPI counts the bytes of a piece in int.
-  if (options.copying == NeighborCopying::pack || bytes > INT_MAX) return Copying::pack;
-  if (options.copying == NeighborCopying::datatypes) return Copying::datatypes;
-  return copying_for(send, count);
+using Asked = Neighborhood::State::Asked;
+using Planned = Neighborhood::State::Planned;
+
+std::size_t algorithm_named(std::string_view name, const char* call) {
+  const std::vector<std::string_view>& names = schedule_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end() && !name.empty()) {
+    throw Error(MPI_ERR_ARG,
+                fmt::format("{}: algorithm = {} is not one of {}", call, name, fmt::join(names, ", ")));
+  }
+  return static_cast<std::size_t>(found - names.begin());
 }
 
-const Schedule& resolve_schedule(const Neighborhood::State& state, const char* call, NeighborPattern pattern,
-                                 const NeighborOptions& options, const BlockPlaces& send) {
-  std::string_view name = options.algorithm;
-  if (name.empty()) {
-    const Machine& machine = CommAccess::world(state.comm).machine();
-    name = schedule_names()[cheapest_schedule(state.stencil, pattern, options.ports, send, machine)];
-  } else if (std::find(schedule_names().begin(), schedule_names().end(), name) == schedule_names().end()) {
-    throw Error(MPI_ERR_ARG, fmt::format("{}: algorithm = {} is not one of {}", call, name,
-                                         fmt::join(schedule_names(), ", ")));
+std::shared_ptr<const std::vector<Shift>> peers_of(const Neighborhood::State& state,
+                                                   const Schedule& schedule) {
+  auto peers = std::make_shared<std::vector<Shift>>();
+  peers->reserve(schedule.rounds.size());
+  for (const Schedule::Round& round : schedule.rounds) {
+    peers->push_back(state.stencil.torus().shift(state.comm.rank(), round.offset));
   }
-  return state.stencil.schedule(pattern, name);
+  return peers;
+}
+
+Planned make_plan(const Neighborhood::State& state, const char* call, Asked asked) {
+  const Stencil& stencil = state.stencil;
+  check_within(MPI_ERR_ARG, call, "ports", asked.ports, 0, INT_MAX);
+  check_sizes(state, call, asked.pattern, asked.send, asked.receive);
+  std::size_t algorithm = asked.algorithm;
+  if (algorithm == schedule_names().size()) {
+    const Machine& machine = CommAccess::world(state.comm).machine();
+    algorithm = cheapest_schedule(stencil, asked.pattern, asked.ports, asked.send, machine);
+  }
+  const Schedule& schedule = stencil.schedule(asked.pattern, schedule_names()[algorithm]);
+  const ScheduleFacts& facts = facts_of(stencil, asked.pattern, algorithm);
+  const double bytes = sent_bytes(facts, asked.send);
+  Copying copying = asked.copying == NeighborCopying::datatypes ? Copying::datatypes : Copying::pack;
+  if (asked.copying == NeighborCopying::by_size) copying = copying_for(facts, bytes);
+  // MPI counts the bytes of a piece in int.
+  if (bytes > INT_MAX) copying = Copying::pack;
+  const ProgramKey key{&schedule,  asked.pattern, copying,     asked.ports,
+                       asked.send, asked.receive, state.border};
+  return {std::move(asked), stencil.state().programs.find_or_compile(stencil, key), peers_of(state, schedule),
+          copying == Copying::datatypes};
+}
+
+const Planned& find_or_make_plan(Neighborhood::State& state, const char* call, Asked asked) {
+  constexpr std::size_t most = 16;
+  for (const Planned& known : state.planned) {
+    if (known.asked == asked) return known;
+  }
+  Planned made = make_plan(state, call, std::move(asked));
+  if (state.planned.size() < most) return state.planned.emplace_back(std::move(made));
+  return state.planned[state.next_planned++ % most] = std::move(made);
+}
+
+/// Datatypes of messages, made once for buffers that are used again; unless they are made of the caller's
+/// own, which may be others by then.
+std::shared_ptr<const MessageTypes> types_of(Neighborhood::State& state, const Exchange& what) {
+  if (!what.send.blocks.empty() || !what.receive.blocks.empty())
+    return std::make_shared<const MessageTypes>(what);
+  for (const Neighborhood::State::BoundTypes& kept : state.types) {
+    const bool is_same = kept.program == what.program && kept.send == what.send.address &&
+                         kept.receive == what.receive.address;
+    // An operation in flight has the scratch buffer for itself.
+    if (is_same && kept.types.use_count() == 1) return kept.types;
+  }
+  constexpr std::size_t most = 4;
+  if (state.types.size() == most) state.types.erase(state.types.begin());
+  state.types.push_back(
+      {what.program, what.send.address, what.receive.address, std::make_shared<const MessageTypes>(what)});
+  return state.types.back().types;
 }
 
 /// Blocks of one operation, and where they lie. The caller's arrays are not needed any more.
@@ -167,22 +205,17 @@ Located locate_irregular(const char* call, const char* name, const ConstBlocks& 
 /// What all six collectives do once they know where their blocks lie.
 Plan<Run> plan_exchange(Neighborhood::State& state, const char* call, NeighborPattern pattern, Located send,
                         Located receive, const NeighborOptions& options) {
-  const Stencil& stencil = state.stencil;
-  const int sent = pattern == NeighborPattern::alltoall ? stencil.size() : 1;
-  check_within(MPI_ERR_ARG, call, "ports", options.ports, 0, INT_MAX);
-  check_sizes(state, call, pattern, send.places, receive.places);
   std::vector<std::int64_t> sizes;
+  const int sent = pattern == NeighborPattern::alltoall ? state.stencil.size() : 1;
   for (int i = 0; i < sent && state.checks_operations; ++i) {
     sizes.push_back(static_cast<std::int64_t>(send.places[i].bytes));
   }
-  const Schedule& schedule = resolve_schedule(state, call, pattern, options, send.places);
-  const Copying copying = resolve_copying(options, send.places, sent);
-  ProgramKey key{
-      &schedule,   pattern, copying, options.ports, std::move(send.places), std::move(receive.places),
-      state.border};
-  Exchange what{stencil.state().programs.find_or_compile(stencil, std::move(key)), peers_of(state, schedule),
-                std::move(send.bound), std::move(receive.bound), nullptr};
-  if (copying == Copying::datatypes) what.types = std::make_shared<const MessageTypes>(what);
+  const Planned& plan =
+      find_or_make_plan(state, call,
+                        {pattern, algorithm_named(options.algorithm, call), options.ports, options.copying,
+                         std::move(send.places), std::move(receive.places)});
+  Exchange what{plan.program, plan.peers, std::move(send.bound), std::move(receive.bound), nullptr};
+  if (plan.uses_datatypes) what.types = types_of(state, what);
   return {call, {std::move(what), state.checks_operations, std::move(sizes)}};
 }
 

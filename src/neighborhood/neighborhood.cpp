@@ -119,12 +119,13 @@ std::string Neighborhood::describe(NeighborPattern pattern, std::size_t bytes) c
                                  pattern == NeighborPattern::alltoall ? "alltoall" : "allgather", size(),
                                  bytes, fmt::join(torus().dims(), " x "), taken, "schedule", "rounds",
                                  "phases", "blocks", "modelled");
-  for (const std::string_view name : schedule_names()) {
-    const ScheduleFacts facts = facts_of(stencil().schedule(pattern, name), pattern, 0);
-    text +=
-        fmt::format("{:<18}{:>8}{:>8}{:>8}{:>11.2f} µs{}\n", name, facts.rounds, facts.phases, facts.volume,
-                    modelled_time(facts, regular_places(bytes), machine, comm().size()) * 1e6,
-                    name == taken ? "  <- chosen" : "");
+  for (std::size_t k = 0; k < schedule_names().size(); ++k) {
+    const std::string_view name = schedule_names()[k];
+    const ScheduleFacts& facts = facts_of(stencil(), pattern, k);
+    const double seconds =
+        modelled_time(facts, facts.phases, sent_bytes(facts, regular_places(bytes)), machine, comm().size());
+    text += fmt::format("{:<18}{:>8}{:>8}{:>8}{:>11.2f} µs{}\n", name, facts.rounds, facts.phases,
+                        facts.volume, seconds * 1e6, name == taken ? "  <- chosen" : "");
   }
   return text;
 }

@@ -22,8 +22,8 @@ struct Stencil::State {
     std::unique_ptr<const Schedule> allgather;
   };
   std::vector<Named> schedules;  ///< by place in schedule_names()
-  std::array<std::vector<detail::ScheduleFacts>, 2>
-      facts;  ///< by pattern, of schedules without a limit on ports
+  std::array<std::vector<std::unique_ptr<const detail::ScheduleFacts>>, 2>
+      facts;  ///< by pattern and schedule
   detail::ProgramCache programs;
 };
 
