@@ -81,7 +81,7 @@ void pack_blocks(const BlockList& blocks, std::span<const int> ranks, std::byte*
 }
 
 void copy_block(const ConstBuffer& from, const Buffer& to) {
-  if (from.count == 0 || from.address == to.address) return;
+  if (from.count == 0 || (from.address == to.address && from.type == to.type)) return;
   if (const std::optional<std::size_t> size = plain_size_of(from.type); size && from.type == to.type) {
     std::memcpy(to.address, from.address, from.count * *size);
     return;

@@ -11,6 +11,7 @@
 #include "clusters.hpp"
 #include "seeds.hpp"
 #include "stencils.hpp"
+#include "wisp/collectives.hpp"
 
 namespace wisp {
 namespace {
@@ -296,6 +297,37 @@ TEST(NeighborhoodTest, ColumnsOfAnArrayGoStraightToAndFromIt) {
     if (HasFailure()) break;
   }
   MPI_Type_free(&column);
+}
+
+TEST(NeighborhoodTest, ABlockToOneselfWithinOneArrayIsCopiedThoughBothBeginAtItsAddress) {
+  MPI_Datatype last = MPI_DATATYPE_NULL;
+  MPI_Datatype first = MPI_DATATYPE_NULL;
+  const int size = 4;
+  const int one = 1;
+  const int starts[] = {2, 0};
+  MPI_Type_create_subarray(1, &size, &one, &starts[0], MPI_ORDER_C, MPI_INT, &last);
+  MPI_Type_create_subarray(1, &size, &one, &starts[1], MPI_ORDER_C, MPI_INT, &first);
+  MPI_Type_commit(&last);
+  MPI_Type_commit(&first);
+  const std::vector<int> counts = {1};
+  const std::vector<int> places = {0};
+  const std::vector<MPI_Datatype> sent = {last};
+  const std::vector<MPI_Datatype> received = {first};
+  const std::vector<int> before = {1, 2, 3, 4};
+  const std::vector<int> after = {3, 2, 3, 4};
+  const Stencil stencil(Torus({1}), Offsets{{1}});
+  simulate(cluster_of(1, 0), [&](Comm comm) -> Task<> {
+    std::vector<int> array = before;
+    const ConstBlocks from(array.data(), counts, places, sent);
+    const Blocks to(array.data(), counts, places, received);
+    co_await neighbor_alltoallw(Neighborhood(comm, stencil), from, to);
+    EXPECT_EQ(array, after);
+    array = before;
+    co_await alltoallw(comm, from, to);
+    EXPECT_EQ(array, after);
+  });
+  MPI_Type_free(&last);
+  MPI_Type_free(&first);
 }
 
 std::string error_of(const SimulationOptions& cluster, const std::function<Task<>(Comm)>& program) {
