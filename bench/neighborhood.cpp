@@ -323,7 +323,7 @@ void simulate_neighborhood(const Options& options, const SimulationOptions& clus
   // All ranks send from and receive to the same memory; what arrives where is the tests' affair.
   constexpr double most_messages = 1.2e7;
   constexpr double most_bytes = 4e9;
-  const std::vector<NamedOffsets> all = neighborhoods(true);
+  const std::vector<NamedOffsets> all = neighborhoods(options.quick);
   const NamedOffsets* last = nullptr;
   Stencil stencil;
   int left_out = 0;

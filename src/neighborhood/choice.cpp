@@ -22,14 +22,18 @@ constexpr double handshake_of_turn = 1.0 / 2.5;
 constexpr double queued_seconds = 2e-9;
 #endif
 
-/// Copying of blocks into messages and out of them, of one rank.
-double packing_time(const ScheduleFacts& facts, double bytes) {
+/// Copying of blocks into messages and out of them, of one rank. Where ranks share a core, they share its
+/// caches, and a loop's two copies more than MPI's cost more.
+double packing_time(const ScheduleFacts& facts, double bytes, bool shares_cores) {
   constexpr double seconds_per_piece = 3.5e-9;
-  constexpr double packed_seconds_per_byte = 2e-10;
-  constexpr double typed_seconds_per_byte = 0.6e-10;
+  constexpr double seconds_per_byte = 1e-10;
+  constexpr double crowded_packed_seconds_per_byte = 2e-10;
+  constexpr double crowded_typed_seconds_per_byte = 0.6e-10;
   if (facts.volume <= static_cast<std::size_t>(facts.rounds)) return 0;
-  if (copying_for(facts, bytes) == Copying::datatypes) return bytes * typed_seconds_per_byte;
-  return 2.0 * static_cast<double>(facts.volume) * seconds_per_piece + bytes * packed_seconds_per_byte;
+  const double pieces = 2.0 * static_cast<double>(facts.volume) * seconds_per_piece;
+  if (!shares_cores) return pieces + bytes * seconds_per_byte;
+  if (copying_for(facts, bytes) == Copying::datatypes) return bytes * crowded_typed_seconds_per_byte;
+  return pieces + bytes * crowded_packed_seconds_per_byte;
 }
 
 }  // namespace
@@ -78,7 +82,7 @@ double modelled_time(const ScheduleFacts& facts, int phases, double bytes, const
     // Of the messages of a phase one costs the latency, and each other one its sender's and receiver's work.
     const Cost cost{phases + 2 * (rounds - phases), bytes, static_cast<double>(phases), rounds * ranks,
                     bytes * ranks};
-    return time_of(cost, machine, ranks) + packing_time(facts, bytes);
+    return time_of(cost, machine, ranks) + packing_time(facts, bytes, false);
   }
   // Where ranks share cores, a phase waits for a turn, and everything else is somebody's turn. Bytes between
   // two ranks that are alone go faster than those of many at a time, which find the caches full.
@@ -87,7 +91,7 @@ double modelled_time(const ScheduleFacts& facts, int phases, double bytes, const
   const double turn = machine.latency;
   const double work = 2 * rounds * message_of_turn * turn + rounds * rounds * queued_seconds +
                       (waits_for_answer ? rounds * handshake_of_turn * turn : 0) +
-                      crowded * bytes * machine.seconds_per_byte + packing_time(facts, bytes);
+                      crowded * bytes * machine.seconds_per_byte + packing_time(facts, bytes, true);
   return phases * turn + work * machine.ranks_per_core;
 }
 

@@ -8,6 +8,7 @@
 #include "neighborhood/exchange.hpp"
 
 #include <cstring>
+#include <span>
 
 #include "collectives/block_list.hpp"
 #include "wisp/error.hpp"
@@ -81,23 +82,32 @@ void copy_piece(const Memory& memory, const Program::Copy& copy) {
   }
 }
 
-MPI_Datatype type_of(const Program& program, const Program::Message& message, const Memory& memory) {
-  MPI_Datatype made = MPI_DATATYPE_NULL;
-  if (!Program::needs_datatype(message)) return made;
-  const auto count = static_cast<std::size_t>(message.pieces);
-  std::vector<int> lengths(count);
-  std::vector<MPI_Aint> displacements(count);
-  std::vector<MPI_Datatype> types(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Buffer part = memory.buffer(program.pieces[static_cast<std::size_t>(message.first_piece) + i]);
-    lengths[i] = static_cast<int>(part.count);
-    check_mpi(MPI_Get_address(part.address, &displacements[i]), "MPI_Get_address");
-    types[i] = part.type == MPI_PACKED ? MPI_BYTE : part.type;
+/// What MPI is to send or receive of a message, with a datatype made for it if it is of several pieces.
+Buffer buffer_of(const Program& program, const Program::Message& message, const Memory& memory) {
+  const auto pieces =
+      std::span(program.pieces)
+          .subspan(static_cast<std::size_t>(message.first_piece), static_cast<std::size_t>(message.pieces));
+  const Buffer first = memory.buffer(pieces[0]);
+  if (!Program::needs_datatype(message)) return first;
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> displacements;
+  std::vector<MPI_Datatype> types;
+  // Relative to the first piece: not every MPI packs from MPI_BOTTOM.
+  MPI_Aint base = 0;
+  check_mpi(MPI_Get_address(first.address, &base), "MPI_Get_address");
+  for (const Piece& piece : pieces) {
+    const Buffer part = memory.buffer(piece);
+    MPI_Aint address = 0;
+    check_mpi(MPI_Get_address(part.address, &address), "MPI_Get_address");
+    lengths.push_back(static_cast<int>(part.count));
+    displacements.push_back(MPI_Aint_diff(address, base));
+    types.push_back(part.type == MPI_PACKED ? MPI_BYTE : part.type);
   }
+  MPI_Datatype made = MPI_DATATYPE_NULL;
   check_mpi(MPI_Type_create_struct(message.pieces, lengths.data(), displacements.data(), types.data(), &made),
             "MPI_Type_create_struct");
   check_mpi(MPI_Type_commit(&made), "MPI_Type_commit");
-  return made;
+  return {first.address, 1, made};
 }
 
 }  // namespace
@@ -105,17 +115,18 @@ MPI_Datatype type_of(const Program& program, const Program::Message& message, co
 MessageTypes::MessageTypes(const Exchange& exchange) : scratch_(exchange.program->scratch_bytes) {
   const Memory memory(exchange, scratch_.data());
   const Program& program = *exchange.program;
-  for (const Program::Message& message : program.receives)
-    receives_.push_back(type_of(program, message, memory));
-  for (const Program::Message& message : program.sends) sends_.push_back(type_of(program, message, memory));
+  for (const Program::Message& message : program.receives) {
+    receives_.push_back(buffer_of(program, message, memory));
+    if (Program::needs_datatype(message)) made_.push_back(receives_.back().type);
+  }
+  for (const Program::Message& message : program.sends) {
+    sends_.push_back(buffer_of(program, message, memory));
+    if (Program::needs_datatype(message)) made_.push_back(sends_.back().type);
+  }
 }
 
 MessageTypes::~MessageTypes() {
-  for (std::vector<MPI_Datatype>* types : {&receives_, &sends_}) {
-    for (MPI_Datatype& type : *types) {
-      if (type != MPI_DATATYPE_NULL) MPI_Type_free(&type);
-    }
-  }
+  for (MPI_Datatype& type : made_) MPI_Type_free(&type);
 }
 
 Task<> exchange(Channel channel, Exchange what) {
@@ -132,10 +143,9 @@ Task<> exchange(Channel channel, Exchange what) {
     for (; done.receives < phase.receives; ++done.receives) {
       const Program::Message& message = program.receives[static_cast<std::size_t>(done.receives)];
       const int source = peers[static_cast<std::size_t>(message.round)].source;
-      const Buffer to = Program::needs_datatype(message)
-                            ? Buffer(MPI_BOTTOM, 1, what.types->of_receive(done.receives))
-                            : memory.buffer(piece(message.first_piece));
-      messages.add(channel.post_receive(to, source));
+      messages.add(channel.post_receive(
+          what.types ? what.types->of_receive(done.receives) : memory.buffer(piece(message.first_piece)),
+          source));
     }
     for (; done.sends < phase.sends; ++done.sends) {
       const Program::Message& message = program.sends[static_cast<std::size_t>(done.sends)];
@@ -150,10 +160,9 @@ Task<> exchange(Channel channel, Exchange what) {
         messages.add(channel.post_send_packed(packed, message.bytes, target));
         if (packed.exists()) sent.push_back(std::move(packed));
       } else {
-        const Buffer from = Program::needs_datatype(message)
-                                ? Buffer(MPI_BOTTOM, 1, what.types->of_send(done.sends))
-                                : memory.buffer(piece(message.first_piece));
-        messages.add(channel.post_send(from, target));
+        messages.add(channel.post_send(
+            what.types ? what.types->of_send(done.sends) : memory.buffer(piece(message.first_piece)),
+            target));
       }
     }
     for (; done.copies < phase.copies; ++done.copies) {

@@ -13,7 +13,8 @@ namespace wisp::detail {
 
 struct Exchange;
 
-/// The datatypes of messages that MPI is to put together, and the scratch buffer that they speak of.
+/// Messages that MPI is to put together, with datatypes made for them, and the scratch buffer that these
+/// speak of.
 class MessageTypes {
  public:
   explicit MessageTypes(const Exchange& exchange);
@@ -22,14 +23,14 @@ class MessageTypes {
   ~MessageTypes();
 
   std::byte* scratch() const { return scratch_.data(); }
-  /// MPI_DATATYPE_NULL for a message of one piece.
-  MPI_Datatype of_receive(int i) const { return receives_[static_cast<std::size_t>(i)]; }
-  MPI_Datatype of_send(int i) const { return sends_[static_cast<std::size_t>(i)]; }
+  const Buffer& of_receive(int i) const { return receives_[static_cast<std::size_t>(i)]; }
+  const Buffer& of_send(int i) const { return sends_[static_cast<std::size_t>(i)]; }
 
  private:
   ScratchVector scratch_;
-  std::vector<MPI_Datatype> receives_;
-  std::vector<MPI_Datatype> sends_;
+  std::vector<Buffer> receives_;
+  std::vector<Buffer> sends_;
+  std::vector<MPI_Datatype> made_;
 };
 
 /// The user's send or receive buffer.
