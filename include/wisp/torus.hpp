@@ -17,6 +17,8 @@ struct Shift {
   int target;
 };
 
+class Offsets;
+
 /// A d-dimensional torus or mesh: dimension sizes, each dimension periodic or not. Ranks are numbered row by
 /// row, as on MPI's Cartesian communicators: the last coordinate runs fastest.
 class Torus {
@@ -43,6 +45,8 @@ class Torus {
   /// The rank at `offset` from `rank`, or MPI_PROC_NULL.
   int relative_rank(int rank, std::span<const int> offset) const;
   Shift shift(int rank, std::span<const int> offset) const;
+  /// Those of many offsets, in periodic dimensions none longer than the dimension.
+  std::vector<Shift> shifts(int rank, const Offsets& offsets) const;
   /// The shortest offset from one rank to another; of two as short, the positive one.
   std::vector<int> offset_between(int from, int to) const;
 

@@ -55,8 +55,10 @@ Neighborhood::Neighborhood(const Comm& comm, const Stencil& stencil) {
   state_->stencil = stencil;
   state_->checks_operations = environment_says_check();
   state_->border = border_of(stencil.torus(), stencil.reduced(), comm.rank());
-  for (int i = 0; i < stencil.size(); ++i) {
-    const Shift shift = stencil.torus().shift(comm.rank(), stencil.reduced()[i]);
+  const std::vector<Shift> shifts = stencil.torus().shifts(comm.rank(), stencil.reduced());
+  state_->sources.reserve(shifts.size());
+  state_->targets.reserve(shifts.size());
+  for (const Shift& shift : shifts) {
     state_->sources.push_back(shift.source);
     state_->targets.push_back(shift.target);
   }

@@ -138,6 +138,28 @@ Shift Torus::shift(int rank, std::span<const int> offset) const {
   return shift;
 }
 
+std::vector<Shift> Torus::shifts(int rank, const Offsets& offsets) const {
+  const std::vector<int> here = coordinates(rank);
+  std::vector<Shift> shifts(static_cast<std::size_t>(offsets.size()));
+  const int* c = offsets.flat().data();
+  for (Shift& shift : shifts) {
+    shift = {0, 0};
+    for (std::size_t j = 0; j < here.size(); ++j, ++c) {
+      const int n = dims_[j];
+      for (const auto& [sign, to] : {std::pair{-1, &shift.source}, {1, &shift.target}}) {
+        std::int64_t at = here[j] + sign * std::int64_t{*c};
+        const bool is_outside = at < 0 || at >= n;
+        if (is_outside) at += at < 0 ? n : -n;
+        const bool is_nobody = *to < 0 || (is_outside && periods_[j] == 0);
+        *to = is_nobody ? -1 : *to * n + static_cast<int>(at);
+      }
+    }
+    if (shift.source < 0) shift.source = MPI_PROC_NULL;
+    if (shift.target < 0) shift.target = MPI_PROC_NULL;
+  }
+  return shifts;
+}
+
 std::vector<int> Torus::offset_between(int from, int to) const {
   std::vector<int> offset = coordinates(to);
   const std::vector<int> start = coordinates(from);

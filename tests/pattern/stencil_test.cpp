@@ -156,6 +156,22 @@ TEST(TorusTest, NumbersRanksRowByRowAsMpiDoes) {
             torus.relative_rank(7, Vector{2147483647 % 3, 0, (-2147483647 - 1) % 5}));
 }
 
+TEST(TorusTest, ShiftsByAListAsByEachOfItsOffsets) {
+  std::mt19937 random(5);
+  for (int k = 0; k < 100; ++k) {
+    const Stencil stencil = random_stencil(random, 3, 5, 6);
+    const Torus& torus = stencil.torus();
+    for (int rank = 0; rank < torus.size(); ++rank) {
+      const std::vector<Shift> shifts = torus.shifts(rank, stencil.reduced());
+      for (int i = 0; i < stencil.size(); ++i) {
+        const Shift one = torus.shift(rank, stencil.reduced()[i]);
+        EXPECT_EQ(shifts[static_cast<std::size_t>(i)].source, one.source);
+        EXPECT_EQ(shifts[static_cast<std::size_t>(i)].target, one.target);
+      }
+    }
+  }
+}
+
 TEST(TorusTest, TellsTheShortestOffsetBetweenRanks) {
   for (const Torus& torus : {Torus({4, 3}), Torus({5, 2}, {0, 1}), Torus({1, 6})}) {
     for (int from = 0; from < torus.size(); ++from) {
