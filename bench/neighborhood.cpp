@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
-#include <numeric>
 
 #include "benchmarks.hpp"
 #include "wisp/error.hpp"

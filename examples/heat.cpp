@@ -123,9 +123,11 @@ int main(int argc, char** argv) {
       const double due = whole[whole_at(here[0] * n + x, here[1] * n + y, here[2] * n + z)];
       wrong += heat[at(x, y, z)] != due ? 1 : 0;
     });
+    int wrong_anywhere = 0;
+    world.reduce(wisp::buffer_of(wrong), wisp::buffer_of(wrong_anywhere), MPI_SUM, 0);
     if (world.rank() == 0) {
       std::printf("%d x %d x %d points, %d steps: %s\n", size[0], size[1], size[2], steps,
-                  wrong == 0 ? "as on one rank" : "differs from one rank");
+                  wrong_anywhere == 0 ? "as on one rank" : "differs from one rank");
     }
     for (std::vector<MPI_Datatype>* types : {&sent, &received}) {
       for (MPI_Datatype& type : *types) MPI_Type_free(&type);

@@ -27,7 +27,8 @@ int WISP_Neighborhood_free(WISP_Neighborhood* neighborhood);
 /* Numbers of dimensions and of neighbors. Every output of these functions may be NULL, unless it is the only
    one. */
 int WISP_Neighborhood_count(WISP_Neighborhood neighborhood, int* d, int* s);
-/* The ranks that block i comes from and goes to, or MPI_PROC_NULL; at most `max` of them. */
+/* The ranks that block i comes from and goes to, or MPI_PROC_NULL; at most `max` of them. Weights are written
+   if there are any. */
 int WISP_Neighborhood_get(WISP_Neighborhood neighborhood, int max, int sources[], int targets[],
                           int weights[]);
 /* At most `max` offsets, d integers each. */
@@ -56,7 +57,8 @@ int WISP_Offsets_shales(int d, int count, const int radii[], int max, int offset
 
 /* Collectives, with the forms of those in wisp.h. The info of a persistent one may hold wisp_algorithm
    (straightforward, direct, torus, torus-direct, basis), wisp_ports and wisp_copying (pack, datatypes).
-   Arrays of counts, displacements and datatypes are not needed after the call. */
+   Arrays of counts, displacements and datatypes are not needed after the call; the datatypes themselves are,
+   until the operation is done (a persistent one: freed). */
 
 /* Block i of sendbuf to the rank at offset i, where it arrives as block i of recvbuf. */
 int WISP_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,

@@ -45,6 +45,11 @@ struct NeighborOptions {
 /// environment (or in a debug build of the library, at creation) all ranks compare them first, and every rank
 /// throws an Error that names the first rank and the first offset or block that differ.
 ///
+/// A rank's wrong arguments are an error on that rank, before any message; with checking on, on all of them.
+///
+/// Arrays of counts, displacements and datatypes are not needed after a call, but the datatypes themselves
+/// are, until the operation is done (a persistent one: dropped).
+///
 /// s: offsets, n: bytes of a block. Rounds and volume of the schedules: wisp/stencil.hpp; costs, in α and β:
 /// docs/neighborhoods.md. Any number of operations may be in flight at one time, with buffers of their own.
 class Neighborhood {
@@ -52,7 +57,8 @@ class Neighborhood {
   Neighborhood() = default;
   /// Local, O(s), no message, and not checked. Throws unless the torus has as many ranks as the communicator.
   Neighborhood(const Comm& comm, const Stencil& stencil);
-  /// The same, checked if checking is on: then collective.
+  /// The same, checked if checking is on: then collective. (On a simulated rank, where nothing can wait, it
+  /// is not: await `check` there.)
   static Neighborhood create(const Comm& comm, const Stencil& stencil);
   /// On a Cartesian communicator; collective the first time (Comm::duplicate).
   static Neighborhood of_cart(MPI_Comm cart, const Offsets& offsets, std::vector<int> weights = {});

@@ -59,7 +59,8 @@ const std::vector<std::string_view>& schedule_names();
 /// as block i. A value; copies share the schedules, which are computed when they are first asked for.
 class Stencil {
  public:
-  Stencil() = default;
+  /// No dimension, no neighbor.
+  Stencil();
   /// Offsets may repeat, be zero, or be longer than a dimension; there may be none. `weights` are the
   /// caller's own: one for each offset, or none.
   Stencil(Torus torus, Offsets offsets, std::vector<int> weights = {});
@@ -71,7 +72,7 @@ class Stencil {
   /// The offsets modulo the periodic dimensions, each as short as it can be: schedules are made of these.
   const Offsets& reduced() const;
 
-  /// s rounds of s blocks; torus: O(sD); basis: a bounded search (docs/neighborhoods.md).
+  /// Computed in O(s) steps for each round (torus: O(sD)); of a basis in some milliseconds more at most.
   const Schedule& schedule(NeighborPattern pattern, std::string_view name) const;
 
   struct State;

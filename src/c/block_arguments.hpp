@@ -5,9 +5,10 @@
 
 #include "c/shims.hpp"
 #include "wisp/blocks.hpp"
+#include "wisp/torus.hpp"
 
-// Arguments of C collectives with a block for each rank of a communicator or neighbor of a neighborhood: `on`
-// is either, and size() of it says how many there are.
+// Array arguments of C functions. Where there is a block for each rank of a communicator or neighbor of a
+// neighborhood, `on` is either, and size() of it says how many there are.
 
 namespace wisp::c {
 
@@ -62,6 +63,20 @@ ConstBlocks blocks(const On& on, const void* address, const Count* counts, const
   if (address == MPI_IN_PLACE) return blocks_in_place();
   return {address, integers(on, counts, "sendcounts"), integers(on, displs, "sdispls"),
           datatypes(on, types, "sendtypes")};
+}
+
+/// An array argument of `count` integers; it may be null if there are none.
+inline std::span<const int> integers_of(const int* first, std::size_t count, const char* name) {
+  if (count == 0) return {};
+  return {&out(first, name), count};
+}
+
+inline Offsets offsets_of(int dimensions, int count, const int* flat, const char* name) {
+  const auto d = static_cast<std::size_t>(dimensions);
+  const std::span<const int> all = integers_of(flat, checked_count(count, "s") * d, name);
+  Offsets offsets(dimensions);
+  for (int i = 0; i < count; ++i) offsets.add(all.subspan(static_cast<std::size_t>(i) * d, d));
+  return offsets;
 }
 
 }  // namespace wisp::c

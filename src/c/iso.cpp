@@ -45,10 +45,7 @@ int Iso_neighborhood_create(MPI_Comm cartcomm, int s, const int relative_coordin
   return guarded("Iso_neighborhood_create", [&] {
     out(isocomm, "isocomm");
     const Torus torus = Torus::of_cart(cartcomm);
-    const std::size_t size = checked_count(s, "s") * static_cast<std::size_t>(torus.dimensions());
-    const Offsets offsets =
-        size == 0 ? Offsets(torus.dimensions())
-                  : Offsets(torus.dimensions(), {&out(relative_coordinates, "relative_coordinates"), size});
+    const Offsets offsets = offsets_of(torus.dimensions(), s, relative_coordinates, "relative_coordinates");
     MPI_Comm made = MPI_COMM_NULL;
     detail::check_mpi(MPI_Comm_dup(cartcomm, &made), "MPI_Comm_dup");
     try {

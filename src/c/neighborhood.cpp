@@ -20,21 +20,9 @@ const Neighborhood& neighborhood_of(WISP_Neighborhood neighborhood) {
   return neighborhood->neighborhood;
 }
 
-/// An array argument of `count` integers; it may be null if there are none.
-std::span<const int> integers_of(const int* first, std::size_t count, const char* name) {
-  if (count == 0) return {};
-  return {&out(first, name), count};
-}
-
-Offsets offsets_of(int dimensions, int count, const int* flat) {
-  const std::size_t size = checked_count(count, "s") * static_cast<std::size_t>(dimensions);
-  if (size == 0) return Offsets(dimensions);
-  return {dimensions, integers_of(flat, size, "offsets")};
-}
-
 std::vector<int> weights_of(int count, const int* weights) {
   if (weights == nullptr || weights == MPI_UNWEIGHTED) return {};
-  return {weights, weights + count};
+  return {weights, weights + checked_count(count, "s")};
 }
 
 /// As many of the values as there is room for, if they are wanted.
@@ -123,7 +111,7 @@ int WISP_Neighborhood_create(WISP_Comm comm, int d, const int dims[], const int 
     const std::span<const int> sizes = integers_of(dims, checked_count(d, "d"), "dims");
     const std::vector<int> periodic =
         periods == nullptr ? std::vector<int>() : std::vector<int>(periods, periods + d);
-    const Stencil stencil(Torus({sizes.begin(), sizes.end()}, periodic), offsets_of(d, s, offsets),
+    const Stencil stencil(Torus({sizes.begin(), sizes.end()}, periodic), offsets_of(d, s, offsets, "offsets"),
                           weights_of(s, weights));
     *neighborhood = new WISP_Neighborhood_object{Neighborhood::create(comm_of(comm), stencil)};
   });
@@ -135,7 +123,7 @@ int WISP_Neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], con
     out(neighborhood, "neighborhood");
     const int d = Torus::of_cart(cart).dimensions();
     *neighborhood = new WISP_Neighborhood_object{
-        Neighborhood::of_cart(cart, offsets_of(d, s, offsets), weights_of(s, weights))};
+        Neighborhood::of_cart(cart, offsets_of(d, s, offsets, "offsets"), weights_of(s, weights))};
   });
 }
 

@@ -64,18 +64,22 @@ Request persistent(const Comm& comm, const Options& options, Plan<Run> plan) {
 // The four faces of a collective: a task, and a blocking, a nonblocking and a persistent member of `Class`,
 // whose communicator `comm_of` gives.
 #define WISP_LIST(...) __VA_ARGS__
-#define WISP_FACES_OF(Class, Options, name, parameters, arguments)                               \
-  Task<> name(const Class& on, WISP_LIST parameters const Options& options) {                    \
-    return task_of(comm_of(on), options, plan_##name(on, WISP_LIST arguments options));          \
-  }                                                                                              \
-  void Class::name(WISP_LIST parameters const Options& options) const {                          \
-    comm_of(*this).run(wisp::name(*this, WISP_LIST arguments options));                          \
-  }                                                                                              \
-  Request Class::i##name(WISP_LIST parameters const Options& options) const {                    \
-    return comm_of(*this).start(wisp::name(*this, WISP_LIST arguments options));                 \
-  }                                                                                              \
-  Request Class::name##_init(WISP_LIST parameters const Options& options) const {                \
-    return persistent(comm_of(*this), options, plan_##name(*this, WISP_LIST arguments options)); \
+#define WISP_FACES_OF(Class, Options, name, parameters, arguments)                \
+  Task<> name(const Class& on, WISP_LIST parameters const Options& options) {     \
+    auto plan = plan_##name(on, WISP_LIST arguments options);                     \
+    return task_of(comm_of(on), options, std::move(plan));                        \
+  }                                                                               \
+  void Class::name(WISP_LIST parameters const Options& options) const {           \
+    Task<> task = wisp::name(*this, WISP_LIST arguments options);                 \
+    comm_of(*this).run(std::move(task));                                          \
+  }                                                                               \
+  Request Class::i##name(WISP_LIST parameters const Options& options) const {     \
+    Task<> task = wisp::name(*this, WISP_LIST arguments options);                 \
+    return comm_of(*this).start(std::move(task));                                 \
+  }                                                                               \
+  Request Class::name##_init(WISP_LIST parameters const Options& options) const { \
+    auto plan = plan_##name(*this, WISP_LIST arguments options);                  \
+    return persistent(comm_of(*this), options, std::move(plan));                  \
   }
 #define WISP_FACES(name, parameters, arguments) \
   WISP_FACES_OF(Comm, CollectiveOptions, name, parameters, arguments)

@@ -90,8 +90,8 @@ class Targets {
     if (!torus_.periodic(j)) return c;
     const int n = torus_.dim(j);
     c %= n;
-    if (2 * c > n) c -= n;
-    if (2 * c <= -n) c += n;
+    if (2 * std::int64_t{c} > n) c -= n;
+    if (2 * std::int64_t{c} <= -n) c += n;
     return c;
   }
 
@@ -305,12 +305,6 @@ AdditiveBasis basis_by_dimension(const Torus& torus, const Offsets& targets, lon
 }
 
 }  // namespace
-
-std::size_t AdditiveBasis::hops() const {
-  std::size_t hops = 0;
-  for (const std::vector<int>& route : routes) hops += route.size();
-  return hops;
-}
 
 AdditiveBasis find_basis(const Torus& torus, const Offsets& targets) {
   // Steps of a few nanoseconds: some milliseconds in all.

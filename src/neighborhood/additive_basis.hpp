@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "wisp/torus.hpp"
@@ -11,8 +10,6 @@ namespace wisp::detail {
 struct AdditiveBasis {
   std::vector<std::vector<int>> vectors;  ///< in the order in which blocks are sent along them
   std::vector<std::vector<int>> routes;   ///< for each target: its vectors, ascending
-
-  std::size_t hops() const;
 };
 
 /// A small additive basis of different offsets that are not zero, reduced modulo the torus. In dimensions

@@ -1,9 +1,13 @@
-// Rank 0's list to all, the first difference by a minimum over (rank, entry), and what differs to all.
+// Two ways to let all ranks hear of what one has found. Of lists: rank 0's list to all, the first difference
+// by a minimum over (rank, entry), and what differs to all.
 
 #include "neighborhood/agreement.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <string>
 
 #include "wisp/buffer.hpp"
 #include "wisp/detail/channel_collectives.hpp"
@@ -59,6 +63,24 @@ Task<std::optional<Difference>> find_difference(Channel channel, std::vector<std
     found.root_values = entry_of(root, found.entry, width);
   }
   co_return found;
+}
+
+Task<> share_failure(Channel channel, std::optional<Error> mine) {
+  const int own = mine ? channel.rank() : std::numeric_limits<int>::max();
+  int first = own;
+  co_await allreduce_on(channel, buffer_of(own), buffer_of(first), MPI_MIN);
+  if (first == std::numeric_limits<int>::max()) co_return;
+  std::vector<int> head(2);
+  std::string sentence;
+  if (channel.rank() == first) {
+    sentence = mine->what();
+    head = std::vector<int>(2, mine->error_class());
+    head[1] = static_cast<int>(sentence.size());
+  }
+  co_await bcast_on(channel, Buffer(head), first);
+  sentence.resize(static_cast<std::size_t>(head[1]));
+  co_await bcast_on(channel, Buffer(sentence), first);
+  throw Error(head[0], fmt::format("{} (on rank {})", sentence, first));
 }
 
 }  // namespace wisp::detail

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "wisp/channel.hpp"
+#include "wisp/error.hpp"
 #include "wisp/task.hpp"
 
 namespace wisp::detail {
@@ -22,5 +23,8 @@ struct Difference {
 /// Compares lists of entries of `width` numbers. All ranks get the same answer: the first rank that differs
 /// and its first entry that does. O(log p (α + nβ)).
 Task<std::optional<Difference>> find_difference(Channel channel, std::vector<std::int64_t> mine, int width);
+
+/// Throws on every rank the error of the first rank that has one. O(log p α).
+Task<> share_failure(Channel channel, std::optional<Error> mine);
 
 }  // namespace wisp::detail

@@ -1,5 +1,8 @@
+// What schedules cost, and which one costs least.
+
 #include "neighborhood/choice.hpp"
 
+#include "neighborhood/schedules.hpp"
 #include "neighborhood/stencil_state.hpp"
 
 namespace wisp::detail {
@@ -95,11 +98,23 @@ double modelled_time(const ScheduleFacts& facts, int phases, double bytes, const
   return phases * turn + work * machine.ranks_per_core;
 }
 
+namespace {
+
+/// Blocks that go far hop by hop are a schedule that is not worth making to be left out.
+bool is_too_large(const Stencil& stencil, std::size_t schedule) {
+  constexpr double most_hops = 64;
+  return schedule_names()[schedule] == "torus" &&
+         torus_volume(stencil.torus(), stencil.reduced()) > most_hops * stencil.size();
+}
+
+}  // namespace
+
 std::size_t cheapest_schedule(const Stencil& stencil, NeighborPattern pattern, int ports,
                               const BlockPlaces& blocks, const Machine& machine) {
   std::size_t cheapest = 0;
   double least = 0;
   for (std::size_t k = 0; k < schedule_names().size(); ++k) {
+    if (is_too_large(stencil, k)) continue;
     const ScheduleFacts& facts = facts_of(stencil, pattern, k);
     const int phases =
         ports == 0

@@ -117,16 +117,19 @@ MessageTypes::MessageTypes(const Exchange& exchange) : scratch_(exchange.program
   const Program& program = *exchange.program;
   for (const Program::Message& message : program.receives) {
     receives_.push_back(buffer_of(program, message, memory));
-    if (Program::needs_datatype(message)) made_.push_back(receives_.back().type);
+    if (Program::needs_datatype(message)) made_.types.push_back(receives_.back().type);
   }
   for (const Program::Message& message : program.sends) {
     sends_.push_back(buffer_of(program, message, memory));
-    if (Program::needs_datatype(message)) made_.push_back(sends_.back().type);
+    if (Program::needs_datatype(message)) made_.types.push_back(sends_.back().type);
   }
 }
 
-MessageTypes::~MessageTypes() {
-  for (MPI_Datatype& type : made_) MPI_Type_free(&type);
+OwnedTypes::~OwnedTypes() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) return;
+  for (MPI_Datatype& type : types) MPI_Type_free(&type);
 }
 
 Task<> exchange(Channel channel, Exchange what) {

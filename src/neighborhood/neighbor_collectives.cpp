@@ -1,286 +1,58 @@
-// Collectives of neighborhoods: their plans and faces.
+// Collectives of neighborhoods: how each finds its blocks, and their faces.
 
-#include "wisp/neighborhood.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <climits>
-#include <optional>
-
-#include "collectives/block_list.hpp"
-#include "collectives/plan.hpp"
-#include "neighborhood/agreement.hpp"
-#include "neighborhood/choice.hpp"
-#include "neighborhood/exchange.hpp"
-#include "neighborhood/neighborhood_state.hpp"
-#include "neighborhood/stencil_state.hpp"
+#include "neighborhood/neighbor_plan.hpp"
 
 namespace wisp {
-
 namespace {
 
 using namespace detail;
-
-Neighborhood::State& usable(const Neighborhood& on, const char* call) {
-  if (on.state() == nullptr) throw Error(MPI_ERR_ARG, fmt::format("{}: the neighborhood is empty", call));
-  check_usable(on.state()->comm, call);
-  return *on.state();
-}
 
 const Comm& comm_of(const Neighborhood& on) {
   return on.comm();
 }
 
-/// Blocks that are received are as large as those that are sent; where there is no source, nobody asks.
-void check_sizes(const Neighborhood::State& state, const char* call, NeighborPattern pattern,
-                 const BlockPlaces& send, const BlockPlaces& receive) {
-  for (int i = 0; i < state.stencil.size(); ++i) {
-    const bool exists = state.sources[static_cast<std::size_t>(i)] != MPI_PROC_NULL;
-    const std::size_t due = send[pattern == NeighborPattern::alltoall ? i : 0].bytes;
-    if (exists && receive[i].bytes != due) {
-      throw Error(
-          MPI_ERR_TRUNCATE,
-          fmt::format("{}: block {} of receive has {} bytes, but {} of send has {}", call, i,
-                      receive[i].bytes, pattern == NeighborPattern::alltoall ? "that" : "the block", due));
-    }
-    if (receive.is_regular() && send.is_regular() && exists) return;  // one for all
-  }
+/// Blocks of a regular collective: `blocks` of them, or one for each neighbor.
+auto regular(const char* name, const ConstBuffer& all, std::optional<int> blocks = {}) {
+  return [=](const char* call, int s) { return locate_regular(call, name, all, blocks.value_or(s)); };
+}
+auto irregular(const char* name, const ConstBlocks& given) {
+  return [=](const char* call, int s) { return locate_irregular(call, name, given, s); };
 }
 
-/// With checking on: every rank throws if one has another size for a block.
-Task<> check_same_sizes(Channel channel, std::vector<std::int64_t> sizes) {
-  const char* call = channel.operation();
-  const std::optional<Difference> difference =
-      co_await find_difference(std::move(channel), std::move(sizes), 1);
-  if (!difference) co_return;
-  throw Error(MPI_ERR_TRUNCATE, fmt::format("{}: block {} of rank {} has {} bytes, but that of rank 0 has {}",
-                                            call, difference->entry, difference->rank,
-                                            difference->values.at(0), difference->root_values.at(0)));
+Plan<NeighborRun> plan_neighbor_alltoall(const Neighborhood& on, const ConstBuffer& send,
+                                         const Buffer& receive, const NeighborOptions& options) {
+  return plan_neighbors(on, "wisp::neighbor_alltoall", NeighborPattern::alltoall, options,
+                        regular("send", send), regular("receive", receive));
 }
 
-/// What does not change from run to run.
-struct Run {
-  Exchange what;
-  bool checks;
-  std::vector<std::int64_t> sizes;  ///< of blocks, if they are to be compared
-
-  Task<> operator()(Channel channel) const {
-    return checks ? checked(std::move(channel), sizes, what) : exchange(std::move(channel), what);
-  }
-  static Task<> checked(Channel channel, std::vector<std::int64_t> sizes, Exchange what) {
-    co_await check_same_sizes(channel.lane(0), std::move(sizes));
-    co_await exchange(std::move(channel), std::move(what));
-  }
-};
-
-/// No neighbors: nothing is looked at, and buffers may be null.
-Plan<Run> plan_nothing(const char* call) {
-  return {call,
-          {{std::make_shared<const Program>(), std::make_shared<const std::vector<Shift>>(), {}, {}, nullptr},
-           false,
-           {}}};
+Plan<NeighborRun> plan_neighbor_alltoallv(const Neighborhood& on, const ConstBlocks& send,
+                                          const Blocks& receive, const NeighborOptions& options) {
+  return plan_neighbors(on, "wisp::neighbor_alltoallv", NeighborPattern::alltoall, options,
+                        irregular("send", send), irregular("receive", receive));
 }
 
-using Asked = Neighborhood::State::Asked;
-using Planned = Neighborhood::State::Planned;
-
-std::size_t algorithm_named(std::string_view name, const char* call) {
-  const std::vector<std::string_view>& names = schedule_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end() && !name.empty()) {
-    throw Error(MPI_ERR_ARG,
-                fmt::format("{}: algorithm = {} is not one of {}", call, name, fmt::join(names, ", ")));
-  }
-  return static_cast<std::size_t>(found - names.begin());
+Plan<NeighborRun> plan_neighbor_alltoallw(const Neighborhood& on, const ConstBlocks& send,
+                                          const Blocks& receive, const NeighborOptions& options) {
+  return plan_neighbors(on, "wisp::neighbor_alltoallw", NeighborPattern::alltoall, options,
+                        irregular("send", send), irregular("receive", receive));
 }
 
-std::shared_ptr<const std::vector<Shift>> peers_of(const Neighborhood::State& state,
-                                                   const Schedule& schedule) {
-  auto peers = std::make_shared<std::vector<Shift>>();
-  peers->reserve(schedule.rounds.size());
-  for (const Schedule::Round& round : schedule.rounds) {
-    peers->push_back(state.stencil.torus().shift(state.comm.rank(), round.offset));
-  }
-  return peers;
+Plan<NeighborRun> plan_neighbor_allgather(const Neighborhood& on, const ConstBuffer& send,
+                                          const Buffer& receive, const NeighborOptions& options) {
+  return plan_neighbors(on, "wisp::neighbor_allgather", NeighborPattern::allgather, options,
+                        regular("send", send, 1), regular("receive", receive));
 }
 
-Planned make_plan(const Neighborhood::State& state, const char* call, Asked asked) {
-  const Stencil& stencil = state.stencil;
-  check_within(MPI_ERR_ARG, call, "ports", asked.ports, 0, INT_MAX);
-  check_sizes(state, call, asked.pattern, asked.send, asked.receive);
-  std::size_t algorithm = asked.algorithm;
-  if (algorithm == schedule_names().size()) {
-    const Machine& machine = CommAccess::world(state.comm).machine();
-    algorithm = cheapest_schedule(stencil, asked.pattern, asked.ports, asked.send, machine);
-  }
-  const Schedule& schedule = stencil.schedule(asked.pattern, schedule_names()[algorithm]);
-  const ScheduleFacts& facts = facts_of(stencil, asked.pattern, algorithm);
-  const double bytes = sent_bytes(facts, asked.send);
-  Copying copying = asked.copying == NeighborCopying::datatypes ? Copying::datatypes : Copying::pack;
-  if (asked.copying == NeighborCopying::by_size) copying = copying_for(facts, bytes);
-  // MPI counts the bytes of a piece in int.
-  if (bytes > INT_MAX) copying = Copying::pack;
-  const ProgramKey key{&schedule,  asked.pattern, copying,     asked.ports,
-                       asked.send, asked.receive, state.border};
-  return {std::move(asked), stencil.state().programs.find_or_compile(stencil, key), peers_of(state, schedule),
-          copying == Copying::datatypes};
+Plan<NeighborRun> plan_neighbor_allgatherv(const Neighborhood& on, const ConstBuffer& send,
+                                           const Blocks& receive, const NeighborOptions& options) {
+  return plan_neighbors(on, "wisp::neighbor_allgatherv", NeighborPattern::allgather, options,
+                        regular("send", send, 1), irregular("receive", receive));
 }
 
-const Planned& find_or_make_plan(Neighborhood::State& state, const char* call, Asked asked) {
-  constexpr std::size_t most = 16;
-  for (const Planned& known : state.planned) {
-    if (known.asked == asked) return known;
-  }
-  Planned made = make_plan(state, call, std::move(asked));
-  if (state.planned.size() < most) return state.planned.emplace_back(std::move(made));
-  return state.planned[state.next_planned++ % most] = std::move(made);
-}
-
-/// Datatypes of messages, made once for buffers that are used again; unless they are made of the caller's
-/// own, which may be others by then.
-std::shared_ptr<const MessageTypes> types_of(Neighborhood::State& state, const Exchange& what) {
-  if (!what.send.blocks.empty() || !what.receive.blocks.empty())
-    return std::make_shared<const MessageTypes>(what);
-  for (const Neighborhood::State::BoundTypes& kept : state.types) {
-    const bool is_same = kept.program == what.program && kept.send == what.send.address &&
-                         kept.receive == what.receive.address;
-    // An operation in flight has the scratch buffer for itself.
-    if (is_same && kept.types.use_count() == 1) return kept.types;
-  }
-  constexpr std::size_t most = 4;
-  if (state.types.size() == most) state.types.erase(state.types.begin());
-  state.types.push_back(
-      {what.program, what.send.address, what.receive.address, std::make_shared<const MessageTypes>(what)});
-  return state.types.back().types;
-}
-
-/// Blocks of one operation, and where they lie. The caller's arrays are not needed any more.
-struct Located {
-  BoundBlocks bound;
-  BlockPlaces places;
-};
-
-std::byte* bytes_at(const BlockList& list) {
-  return static_cast<std::byte*>(list.address());
-}
-
-void bind_each(BoundBlocks& bound, const BlockList& list, int blocks) {
-  for (int i = 0; i < blocks; ++i) bound.blocks.push_back(list(i));
-}
-
-Located locate_regular(const char* call, const char* name, const ConstBuffer& all, int blocks) {
-  check_buffer(call, name, all);
-  if (all.count % static_cast<std::size_t>(blocks) != 0) {
-    throw Error(MPI_ERR_COUNT, fmt::format("{}: {} has {} elements, not a multiple of {} neighbors", call,
-                                           name, all.count, blocks));
-  }
-  const BlockList list = BlockList::regular(all, blocks);
-  const TypeLayout layout = list.layout(0);
-  const auto stride = static_cast<std::ptrdiff_t>(list.count(0)) * layout.extent;
-  Located located{{bytes_at(list), {}}, {list.bytes(0), stride, layout.contiguous}};
-  if (!layout.contiguous) bind_each(located.bound, list, blocks);
-  return located;
-}
-
-Located locate_irregular(const char* call, const char* name, const ConstBlocks& given, int blocks) {
-  if (is_in_place(given)) {
-    throw Error(MPI_ERR_BUFFER, fmt::format("{}: {} cannot be MPI_IN_PLACE", call, name));
-  }
-  check_irregular(static_cast<std::size_t>(blocks), "neighbors", call, name, given);
-  const BlockList list = BlockList::irregular(given, blocks);
-  std::vector<BlockPlaces::Place> places(static_cast<std::size_t>(blocks));
-  bool are_contiguous = true;
-  for (int i = 0; i < blocks; ++i) {
-    if (list.count(i) == 0) continue;
-    const TypeLayout layout = list.layout(i);
-    places[static_cast<std::size_t>(i)] = {list.offset(i), list.count(i) * layout.size, layout.contiguous};
-    are_contiguous = are_contiguous && layout.contiguous;
-  }
-  Located located{{bytes_at(list), {}}, BlockPlaces(std::move(places))};
-  if (!are_contiguous) bind_each(located.bound, list, blocks);
-  return located;
-}
-
-/// What all six collectives do once they know where their blocks lie.
-Plan<Run> plan_exchange(Neighborhood::State& state, const char* call, NeighborPattern pattern, Located send,
-                        Located receive, const NeighborOptions& options) {
-  std::vector<std::int64_t> sizes;
-  const int sent = pattern == NeighborPattern::alltoall ? state.stencil.size() : 1;
-  for (int i = 0; i < sent && state.checks_operations; ++i) {
-    sizes.push_back(static_cast<std::int64_t>(send.places[i].bytes));
-  }
-  const Planned& plan =
-      find_or_make_plan(state, call,
-                        {pattern, algorithm_named(options.algorithm, call), options.ports, options.copying,
-                         std::move(send.places), std::move(receive.places)});
-  Exchange what{plan.program, plan.peers, std::move(send.bound), std::move(receive.bound), nullptr};
-  if (plan.uses_datatypes) what.types = types_of(state, what);
-  return {call, {std::move(what), state.checks_operations, std::move(sizes)}};
-}
-
-Plan<Run> plan_neighbor_alltoall(const Neighborhood& on, const ConstBuffer& send, const Buffer& receive,
-                                 const NeighborOptions& options) {
-  constexpr const char* call = "wisp::neighbor_alltoall";
-  Neighborhood::State& state = usable(on, call);
-  const int s = state.stencil.size();
-  if (s == 0) return plan_nothing(call);
-  Located sent = locate_regular(call, "send", send, s);
-  Located received = locate_regular(call, "receive", receive, s);
-  return plan_exchange(state, call, NeighborPattern::alltoall, std::move(sent), std::move(received), options);
-}
-
-Plan<Run> plan_irregular_alltoall(const Neighborhood& on, const char* call, const ConstBlocks& send,
-                                  const Blocks& receive, const NeighborOptions& options) {
-  Neighborhood::State& state = usable(on, call);
-  const int s = state.stencil.size();
-  if (s == 0) return plan_nothing(call);
-  Located sent = locate_irregular(call, "send", send, s);
-  Located received = locate_irregular(call, "receive", receive, s);
-  return plan_exchange(state, call, NeighborPattern::alltoall, std::move(sent), std::move(received), options);
-}
-
-Plan<Run> plan_neighbor_alltoallv(const Neighborhood& on, const ConstBlocks& send, const Blocks& receive,
-                                  const NeighborOptions& options) {
-  return plan_irregular_alltoall(on, "wisp::neighbor_alltoallv", send, receive, options);
-}
-
-Plan<Run> plan_neighbor_alltoallw(const Neighborhood& on, const ConstBlocks& send, const Blocks& receive,
-                                  const NeighborOptions& options) {
-  return plan_irregular_alltoall(on, "wisp::neighbor_alltoallw", send, receive, options);
-}
-
-Plan<Run> plan_neighbor_allgather(const Neighborhood& on, const ConstBuffer& send, const Buffer& receive,
-                                  const NeighborOptions& options) {
-  constexpr const char* call = "wisp::neighbor_allgather";
-  Neighborhood::State& state = usable(on, call);
-  const int s = state.stencil.size();
-  if (s == 0) return plan_nothing(call);
-  Located sent = locate_regular(call, "send", send, 1);
-  Located received = locate_regular(call, "receive", receive, s);
-  return plan_exchange(state, call, NeighborPattern::allgather, std::move(sent), std::move(received),
-                       options);
-}
-
-Plan<Run> plan_irregular_allgather(const Neighborhood& on, const char* call, const ConstBuffer& send,
-                                   const Blocks& receive, const NeighborOptions& options) {
-  Neighborhood::State& state = usable(on, call);
-  const int s = state.stencil.size();
-  if (s == 0) return plan_nothing(call);
-  Located sent = locate_regular(call, "send", send, 1);
-  Located received = locate_irregular(call, "receive", receive, s);
-  return plan_exchange(state, call, NeighborPattern::allgather, std::move(sent), std::move(received),
-                       options);
-}
-
-Plan<Run> plan_neighbor_allgatherv(const Neighborhood& on, const ConstBuffer& send, const Blocks& receive,
-                                   const NeighborOptions& options) {
-  return plan_irregular_allgather(on, "wisp::neighbor_allgatherv", send, receive, options);
-}
-
-Plan<Run> plan_neighbor_allgatherw(const Neighborhood& on, const ConstBuffer& send, const Blocks& receive,
-                                   const NeighborOptions& options) {
-  return plan_irregular_allgather(on, "wisp::neighbor_allgatherw", send, receive, options);
+Plan<NeighborRun> plan_neighbor_allgatherw(const Neighborhood& on, const ConstBuffer& send,
+                                           const Blocks& receive, const NeighborOptions& options) {
+  return plan_neighbors(on, "wisp::neighbor_allgatherw", NeighborPattern::allgather, options,
+                        regular("send", send, 1), irregular("receive", receive));
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ Neighborhood::Neighborhood(const Comm& comm, const Stencil& stencil) {
 
 Neighborhood Neighborhood::create(const Comm& comm, const Stencil& stencil) {
   check_usable(comm, "wisp::Neighborhood::create");
-  if (always_checks_creation || environment_says_check()) comm.run(check(comm, stencil));
+  const bool can_wait = CommAccess::world(comm).engine().can_wait();
+  if (can_wait && (always_checks_creation || environment_says_check())) comm.run(check(comm, stencil));
   return {comm, stencil};
 }
 
@@ -75,9 +76,11 @@ Neighborhood Neighborhood::of_cart(MPI_Comm cart, const Offsets& offsets, std::v
 }
 
 const Comm& Neighborhood::comm() const {
+  if (state_ == nullptr) throw Error(MPI_ERR_ARG, "wisp::Neighborhood: the neighborhood is empty");
   return state_->comm;
 }
 const Stencil& Neighborhood::stencil() const {
+  comm();
   return state_->stencil;
 }
 std::span<const int> Neighborhood::sources() const {
@@ -93,12 +96,14 @@ int Neighborhood::find_rank(int rank) const {
 }
 
 int Neighborhood::find_offset(std::span<const int> offset) const {
-  const Offsets wanted = reduce_offsets(torus(), Offsets(torus().dimensions(), offset));
+  Offsets given(torus().dimensions());
+  given.add(offset);
+  const Offsets wanted = reduce_offsets(torus(), given);
   // Half-way around is the same place from both sides.
   const auto is_same = [&](std::span<const int> other) {
     for (int j = 0; j < torus().dimensions(); ++j) {
       const auto place = static_cast<std::size_t>(j);
-      const int apart = other[place] - wanted[0][place];
+      const std::int64_t apart = std::int64_t{other[place]} - wanted[0][place];
       if (torus().periodic(j) ? apart % torus().dim(j) != 0 : apart != 0) return false;
     }
     return true;
@@ -146,6 +151,7 @@ Task<> Neighborhood::check(Comm comm, Stencil stencil) {
     throw Error(MPI_ERR_DIMS, fmt::format("{}: rank {} gives another torus than rank 0", call, found->rank));
   }
   std::vector<std::int64_t> offsets(stencil.offsets().flat().begin(), stencil.offsets().flat().end());
+  if (stencil.torus().dimensions() == 0) offsets.resize(static_cast<std::size_t>(stencil.size()));
   found = co_await find_difference(channel, std::move(offsets), std::max(1, stencil.torus().dimensions()));
   if (!found) co_return;
   if (found->values.empty()) {

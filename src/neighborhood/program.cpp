@@ -14,10 +14,13 @@
 
 #include "neighborhood/program.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 
 #include "neighborhood/stencil_state.hpp"
+#include "wisp/error.hpp"
 
 namespace wisp::detail {
 namespace {
@@ -288,7 +291,8 @@ std::vector<int> border_of(const Torus& torus, const Offsets& reduced, int rank)
     const auto place = static_cast<std::size_t>(j);
     int farthest = 0;
     for (int i = 0; i < reduced.size(); ++i) {
-      farthest = std::max(farthest, std::min(std::abs(reduced[i][place]), torus.dim(j)));
+      const std::int64_t c = reduced[i][place];
+      farthest = std::max(farthest, static_cast<int>(std::min<std::int64_t>(std::abs(c), torus.dim(j))));
     }
     border.push_back(std::min(here[place], farthest));
     border.push_back(std::min(torus.dim(j) - 1 - here[place], farthest));
@@ -297,6 +301,15 @@ std::vector<int> border_of(const Torus& torus, const Offsets& reduced, int rank)
 }
 
 Program compile(const Stencil& stencil, const ProgramKey& key) {
+  constexpr int most_blocks = (1 << Piece::block_bits) - 2;
+  constexpr double most_bytes = std::uint64_t{1} << Piece::bytes_bits;
+  double bytes = 0;
+  for (int i = 0; i < stencil.size(); ++i) bytes += static_cast<double>(key.receive[i].bytes);
+  if (stencil.size() > most_blocks || bytes >= most_bytes) {
+    throw Error(MPI_ERR_COUNT,
+                fmt::format("wisp::Neighborhood: {} blocks of {} bytes in all are more than {} or 256 GiB",
+                            stencil.size(), bytes, most_blocks));
+  }
   return Compiler(stencil, key).compile();
 }
 

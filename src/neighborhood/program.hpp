@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "wisp/stencil.hpp"
@@ -71,9 +70,10 @@ struct Program {
     std::ptrdiff_t end() const { return offset_ + static_cast<std::ptrdiff_t>(bytes_); }
     void grow(std::size_t bytes) { *this = {buffer(), block(), offset_, bytes_ + bytes}; }
 
-   private:
     static constexpr int bytes_bits = 38;  // 256 GiB
     static constexpr int block_bits = 24;
+
+   private:
     std::ptrdiff_t offset_ = 0;
     std::uint64_t bytes_ : bytes_bits = 0;
     std::uint64_t block_ : block_bits = 0;

@@ -11,26 +11,42 @@
 //   routes (1,0)          root ──(1,0)── node ──(0,1)── node        2 blocks instead of 1 + 2
 //          (1,0) (0,1)
 //
-// Cost: O(s) times the rounds of the longest route. Source: Träff et al. 2016, sections 3.1, 3.2 and 5.
-// There, the volume W of an allgather counts a block that goes on in one direction once for every edge of the
-// trie that starts where it started; here it is sent once for every rank that it comes to.
+// Cost: O(s) steps for each round of the torus, and for each round of the longest route of the others.
+// Source: Träff et al. 2016, sections 3.1, 3.2 and 5. There, the volume W of an allgather counts a block that
+// goes on in one direction once for every edge of the trie that starts where it started; here it is sent once
+// for every rank that it comes to.
 
 #include "neighborhood/schedules.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <numeric>
-#include <set>
 #include <unordered_map>
 
 #include "neighborhood/additive_basis.hpp"
+#include "wisp/error.hpp"
 
 namespace wisp::detail {
 namespace {
 
 using Vector = std::vector<int>;
+
+bool is_zero(std::span<const int> offset) {
+  return std::all_of(offset.begin(), offset.end(), [](int c) { return c == 0; });
+}
+
+bool leads_nowhere(const Torus& torus, std::span<const int> offset) {
+  for (int j = 0; j < torus.dimensions(); ++j) {
+    const std::int64_t c = offset[static_cast<std::size_t>(j)];
+    if (!torus.periodic(j) && std::abs(c) >= torus.dim(j)) return true;
+  }
+  return false;
+}
 
 Vector vector_of(std::span<const int> offset) {
   return {offset.begin(), offset.end()};
@@ -56,6 +72,13 @@ bool stays(const Torus& torus, std::span<const int> offset) {
 
 Schedule schedule_along(const Torus& torus, const Offsets& reduced, NeighborPattern pattern,
                         const Routes& routes) {
+  double volume = 0;
+  for (const std::vector<int>& route : routes.of_block) volume += static_cast<double>(route.size());
+  if (volume > std::numeric_limits<int>::max()) {
+    throw Error(
+        MPI_ERR_ARG,
+        fmt::format("wisp::Stencil::schedule: {} blocks in one schedule are more than 2^31 - 1", volume));
+  }
   struct Moved {
     Schedule::Part part;
     int round;
@@ -148,18 +171,6 @@ std::vector<int> dimension_order(const Torus& torus, const Offsets& reduced, Nei
 
 }  // namespace
 
-bool is_zero(std::span<const int> offset) {
-  return std::all_of(offset.begin(), offset.end(), [](int c) { return c == 0; });
-}
-
-bool leads_nowhere(const Torus& torus, std::span<const int> offset) {
-  for (int j = 0; j < torus.dimensions(); ++j) {
-    const std::int64_t c = offset[static_cast<std::size_t>(j)];
-    if (!torus.periodic(j) && std::abs(c) >= torus.dim(j)) return true;
-  }
-  return false;
-}
-
 Offsets reduce_offsets(const Torus& torus, const Offsets& offsets) {
   const auto d = static_cast<std::size_t>(torus.dimensions());
   std::vector<int> flat = offsets.flat();
@@ -189,6 +200,15 @@ Offsets reduce_offsets(const Torus& torus, const Offsets& offsets) {
     }
   }
   return d == 0 ? offsets : Offsets(offsets.dimensions(), flat);
+}
+
+double torus_volume(const Torus& torus, const Offsets& reduced) {
+  double volume = 0;
+  for (int i = 0; i < reduced.size(); ++i) {
+    if (stays(torus, reduced[i])) continue;
+    for (const int c : reduced[i]) volume += std::abs(c);
+  }
+  return volume;
 }
 
 Schedule straightforward_schedule(const Torus& torus, const Offsets& reduced, NeighborPattern pattern) {

@@ -1,3 +1,5 @@
+// Stencils: a table of schedules by name, each made once.
+
 #include "wisp/stencil.hpp"
 
 #include <fmt/format.h>
@@ -52,6 +54,8 @@ std::vector<int> phases_of(const Schedule& schedule, int ports) {
   firsts.push_back(static_cast<int>(schedule.rounds.size()));
   return firsts;
 }
+
+Stencil::Stencil() : Stencil(Torus(), Offsets()) {}
 
 Stencil::Stencil(Torus torus, Offsets offsets, std::vector<int> weights) : state_(std::make_shared<State>()) {
   constexpr const char* call = "wisp::Stencil";

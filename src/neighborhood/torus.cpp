@@ -1,3 +1,5 @@
+// Ranks and coordinates of a torus, and lists of offsets.
+
 #include "wisp/torus.hpp"
 
 #include <fmt/format.h>
@@ -166,8 +168,8 @@ std::vector<int> Torus::offset_between(int from, int to) const {
   for (std::size_t j = 0; j < offset.size(); ++j) {
     offset[j] -= start[j];
     if (periods_[j] == 0) continue;
-    if (2 * offset[j] > dims_[j]) offset[j] -= dims_[j];
-    if (2 * offset[j] <= -dims_[j]) offset[j] += dims_[j];
+    if (2 * std::int64_t{offset[j]} > dims_[j]) offset[j] -= dims_[j];
+    if (2 * std::int64_t{offset[j]} <= -dims_[j]) offset[j] += dims_[j];
   }
   return offset;
 }

@@ -81,11 +81,6 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
   return sent;
 }
 
-Message* SimulatedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
-                                         const char* operation) {
-  return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation);
-}
-
 void SimulatedCluster::arrive(Packet* packet) {
   const int rank = packet->destination;
   Rank& receiver = ranks_[index(rank)];
@@ -216,6 +211,11 @@ SimulationReport SimulatedCluster::report() const {
     report.bytes += rank.counters.bytes_sent;
   }
   return report;
+}
+
+Message* SimulatedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
+                                         const char* operation) {
+  return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation);
 }
 
 }  // namespace wisp::detail

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "collectives/plan.hpp"
+#include "neighborhood/exchange.hpp"
+#include "neighborhood/neighborhood_state.hpp"
+#include "wisp/error.hpp"
+
+/// From the arguments of a neighborhood collective to what its runs need: checked, chosen, compiled.
+
+namespace wisp::detail {
+
+/// With checking on: what ranks compare before they run.
+struct OwnArguments {
+  std::optional<Error> failure;     ///< what is wrong with them by themselves
+  std::vector<std::int64_t> sizes;  ///< of the blocks that are sent
+};
+
+/// What does not change from run to run of an operation.
+struct NeighborRun {
+  Exchange what;
+  std::shared_ptr<const OwnArguments> compared;  ///< null: checking is off
+
+  Task<> operator()(Channel channel) const;
+};
+
+/// Blocks of one operation, and where they lie. The caller's arrays are not needed any more; datatypes that
+/// are not contiguous are.
+struct Located {
+  BoundBlocks bound;
+  BlockPlaces places;
+};
+
+Located locate_regular(const char* call, const char* name, const ConstBuffer& all, int blocks);
+Located locate_irregular(const char* call, const char* name, const ConstBlocks& given, int blocks);
+
+/// The neighborhood's state; throws if it is empty or its communicator is not to be used.
+Neighborhood::State& usable_state(const Neighborhood& on, const char* call);
+/// No neighbors: nothing is looked at, and buffers may be null.
+Exchange exchange_of_nothing();
+Exchange bind_exchange(Neighborhood::State& state, const char* call, NeighborPattern pattern, Located send,
+                       Located receive, const NeighborOptions& options);
+
+/// The plan of a collective whose blocks the two functions locate, given the call's name and the number of
+/// neighbors. With checking on an error is kept, for all ranks to hear of it when they run.
+template <class LocateSend, class LocateReceive>
+Plan<NeighborRun> plan_neighbors(const Neighborhood& on, const char* call, NeighborPattern pattern,
+                                 const NeighborOptions& options, LocateSend locate_send,
+                                 LocateReceive locate_receive) {
+  Neighborhood::State& state = usable_state(on, call);
+  const int s = state.stencil.size();
+  const auto bind = [&](std::vector<std::int64_t>* sizes) {
+    if (s == 0) return exchange_of_nothing();
+    Located send = locate_send(call, s);
+    Located receive = locate_receive(call, s);
+    const int sent = pattern == NeighborPattern::alltoall ? s : 1;
+    for (int i = 0; i < sent && sizes != nullptr; ++i) {
+      sizes->push_back(static_cast<std::int64_t>(send.places[i].bytes));
+    }
+    return bind_exchange(state, call, pattern, std::move(send), std::move(receive), options);
+  };
+  if (!state.checks_operations) return {call, {bind(nullptr), nullptr}};
+  auto own = std::make_shared<OwnArguments>();
+  Exchange what = exchange_of_nothing();
+  try {
+    what = bind(&own->sizes);
+  } catch (const Error& error) {
+    own->failure = error;
+  }
+  return {call, {std::move(what), std::move(own)}};
+}
+
+}  // namespace wisp::detail
