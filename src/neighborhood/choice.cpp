@@ -13,14 +13,18 @@ namespace {
 constexpr double eager_bytes = 4032;       ///< a longer message waits until its receiver has answered
 constexpr double least_typed_block = 256;  ///< from here on MPI's datatypes are faster than a loop, …
 constexpr double least_typed_message = eager_bytes;  ///< … in messages as long as this
-constexpr double message_of_turn = 1.0 / 40;         ///< a message's work, in parts of a turn of the core
+constexpr double short_bytes = 256;                  ///< such a message leaves at once
+constexpr double short_of_turn = 1.0 / 60;           ///< its work, in parts of a turn of the core
+constexpr double message_of_turn = 1.0 / 25;         ///< and that of a longer one
 constexpr double handshake_of_turn = 1.0 / 4;        ///< what waiting for the receiver's answer adds
 constexpr double queued_seconds = 0;                 ///< of each message, for each that is queued before it
 #else
 constexpr double eager_bytes = 8192;
 constexpr double least_typed_block = 16384;
 constexpr double least_typed_message = eager_bytes;
-constexpr double message_of_turn = 1.0 / 25;
+constexpr double short_bytes = 0;
+constexpr double short_of_turn = 1.0 / 25;
+constexpr double message_of_turn = short_of_turn;
 constexpr double handshake_of_turn = 1.0 / 2.5;
 constexpr double queued_seconds = 2e-9;
 #endif
@@ -92,7 +96,8 @@ double modelled_time(const ScheduleFacts& facts, int phases, double bytes, const
   constexpr double crowded = 3.5;
   const bool waits_for_answer = bytes > rounds * eager_bytes;
   const double turn = machine.latency;
-  const double work = 2 * rounds * message_of_turn * turn + rounds * rounds * queued_seconds +
+  const double of_turn = bytes > rounds * short_bytes ? message_of_turn : short_of_turn;
+  const double work = 2 * rounds * of_turn * turn + rounds * rounds * queued_seconds +
                       (waits_for_answer ? rounds * handshake_of_turn * turn : 0) +
                       crowded * bytes * machine.seconds_per_byte + packing_time(facts, bytes, true);
   return phases * turn + work * machine.ranks_per_core;
