@@ -19,7 +19,7 @@ constexpr double message_of_turn = 1.0 / 25;         ///< and that of a longer o
 constexpr double handshake_of_turn = 1.0 / 4;        ///< what waiting for the receiver's answer adds
 constexpr double queued_seconds = 0;                 ///< of each message, for each that is queued before it
 #else
-constexpr double eager_bytes = 8192;
+constexpr double eager_bytes = 6144;
 constexpr double least_typed_block = 16384;
 constexpr double least_typed_message = eager_bytes;
 constexpr double short_bytes = 0;
