@@ -262,20 +262,11 @@ std::vector<Variant> make_variants(const Comm& comm, const Collective& of, Cell&
 void measure_variants(const char* bench, const Collective& of, const Cell& cell,
                       const std::vector<Variant>& variants, const Method& method, Report& report) {
   const std::vector<Timing> timings = measure(world(), variants, method);
-  std::vector<Row> rows;
-  for (std::size_t v = 0; v < variants.size(); ++v) {
-    rows.push_back({bench,
-                    variants[v].name,
-                    of.name,
-                    cell.ranks,
-                    static_cast<std::size_t>(cell.count) * sizeof(double),
-                    timings[v].min_us,
-                    timings[v].median_us,
-                    {},
-                    {},
-                    {}});
-  }
-  report.add(rows);
+  const Row of_cell{.bench = bench,
+                    .case_name = of.name,
+                    .ranks = cell.ranks,
+                    .bytes = static_cast<std::size_t>(cell.count) * sizeof(double)};
+  report.add(rows_of(of_cell, variants, timings));
 }
 
 std::string title_of(const char* bench, const Comm& comm) {

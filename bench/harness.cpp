@@ -120,6 +120,17 @@ std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants,
   return timings;
 }
 
+std::vector<Row> rows_of(const Row& cell, const std::vector<Variant>& variants,
+                         const std::vector<Timing>& timings) {
+  std::vector<Row> rows(variants.size(), cell);
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    rows[v].variant = variants[v].name;
+    rows[v].min_us = timings[v].min_us;
+    rows[v].median_us = timings[v].median_us;
+  }
+  return rows;
+}
+
 std::string mpi_name() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;

@@ -22,15 +22,15 @@ struct Options {
 /// One line of the output.
 struct Row {
   std::string bench;
-  std::string variant;
+  std::string variant = {};
   std::string case_name;
   int ranks = 0;
-  std::optional<std::size_t> bytes;
+  std::optional<std::size_t> bytes = {};
   double min_us = 0;
   double median_us = 0;
-  std::optional<std::uint64_t> messages;
-  std::optional<std::uint64_t> volume;
-  std::optional<std::uint64_t> peak_bytes;
+  std::optional<std::uint64_t> messages = {};
+  std::optional<std::uint64_t> volume = {};
+  std::optional<std::uint64_t> peak_bytes = {};
   std::string mark = {};  ///< printed before the time
 };
 
@@ -73,6 +73,10 @@ struct Method {
 /// Samples all variants in turn, A B C A B C …: a sample is K successive calls between two barriers,
 /// its figure the maximum over ranks divided by K.
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method);
+
+/// A cell's rows: like `cell`, with each variant's name and times.
+std::vector<Row> rows_of(const Row& cell, const std::vector<Variant>& variants,
+                         const std::vector<Timing>& timings);
 
 /// True if this machine has fewer cores than it runs ranks.
 bool ranks_outnumber_cores(MPI_Comm comm);

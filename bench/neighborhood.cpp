@@ -236,20 +236,8 @@ void bench_neighborhood(const Options& options) {
                           persistent.wait();
                         }});
     const std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method);
-    std::vector<Row> rows;
-    for (std::size_t v = 0; v < variants.size(); ++v) {
-      rows.push_back({"neighborhood",
-                      variants[v].name,
-                      of.name,
-                      comm.size(),
-                      of.block,
-                      timings[v].min_us,
-                      timings[v].median_us,
-                      {},
-                      {},
-                      {}});
-    }
-    report.add(rows);
+    const Row cell{.bench = "neighborhood", .case_name = of.name, .ranks = comm.size(), .bytes = of.block};
+    report.add(rows_of(cell, variants, timings));
   }
   if (graph != MPI_COMM_NULL) MPI_Comm_free(&graph);
 }
@@ -297,20 +285,8 @@ void bench_neighborhood_setup(const Options& options) {
            const Request request = made.neighbor_alltoall_init(send, Buffer(receive));
          }}};
     const std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method);
-    std::vector<Row> rows;
-    for (std::size_t v = 0; v < variants.size(); ++v) {
-      rows.push_back({"neighborhood-setup",
-                      variants[v].name,
-                      of.name,
-                      comm.size(),
-                      {},
-                      timings[v].min_us,
-                      timings[v].median_us,
-                      {},
-                      {},
-                      {}});
-    }
-    report.add(rows);
+    const Row cell{.bench = "neighborhood-setup", .case_name = of.name, .ranks = comm.size()};
+    report.add(rows_of(cell, variants, timings));
   }
 }
 

@@ -176,20 +176,9 @@ void bench_sort(const Options& options) {
       }
       const std::vector<Timing> timings =
           measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, options.quick ? 2 : 5});
-      std::vector<Row> rows;
-      for (std::size_t v = 0; v < variants.size(); ++v) {
-        rows.push_back({"sort",
-                        variants[v].name,
-                        distribution,
-                        comm.size(),
-                        count * sizeof(double),
-                        timings[v].min_us,
-                        timings[v].median_us,
-                        {},
-                        {},
-                        {}});
-      }
-      report.add(rows);
+      const Row cell{
+          .bench = "sort", .case_name = distribution, .ranks = comm.size(), .bytes = count * sizeof(double)};
+      report.add(rows_of(cell, variants, timings));
     }
   }
 }

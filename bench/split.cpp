@@ -57,20 +57,8 @@ void bench_split(const Options& options) {
       measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, options.quick ? 2 : 5});
   timings[0].min_us /= creations;
   timings[0].median_us /= creations;
-  std::vector<Row> rows;
-  for (std::size_t v = 0; v < variants.size(); ++v) {
-    rows.push_back({"split",
-                    variants[v].name,
-                    "halves",
-                    comm.size(),
-                    {},
-                    timings[v].min_us,
-                    timings[v].median_us,
-                    {},
-                    {},
-                    {}});
-  }
-  report.add(rows);
+  const Row cell{.bench = "split", .case_name = "halves", .ranks = comm.size()};
+  report.add(rows_of(cell, variants, timings));
   if (comm.rank() == 0) {
     fmt::print("\na wisp communicator: {:.1f} ns (best {:.1f})\n", timings[0].median_us * 1e3,
                timings[0].min_us * 1e3);

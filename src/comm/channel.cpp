@@ -14,6 +14,11 @@ void describe(Message& message, World& world, int peer, const char* operation) {
   message.peer = peer;
 }
 
+Posted described(Posted posted, World& world, int peer, const char* operation) {
+  if (!posted.done()) describe(*posted.message(), world, peer, operation);
+  return posted;
+}
+
 Posted make_receive(World& world, int peer, const char* operation, bool wants_envelope) {
   Posted posted(new Message);
   Message& message = *posted.message();
@@ -28,8 +33,7 @@ Posted make_receive(World& world, int peer, const char* operation, bool wants_en
 Posted post_send(World& world, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
                  const char* operation) {
   Posted posted(world.transport().send(buffer, destination, tag, mode, operation));
-  if (!posted.done()) describe(*posted.message(), world, destination, operation);
-  return posted;
+  return described(std::move(posted), world, destination, operation);
 }
 
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
@@ -72,8 +76,7 @@ Posted Channel::post_send_packed(detail::ScratchVector& packed, std::size_t byte
   detail::World& in = world();
   const int peer = group_.to_world(destination);
   Posted posted(in.transport().send_packed(packed, bytes, peer, context_->tag_to(tag_, peer), operation_));
-  if (!posted.done()) detail::describe(*posted.message(), in, peer, operation_);
-  return posted;
+  return detail::described(std::move(posted), in, peer, operation_);
 }
 
 Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope) const {

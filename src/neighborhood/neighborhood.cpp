@@ -13,7 +13,6 @@
 #include "neighborhood/choice.hpp"
 #include "neighborhood/neighborhood_state.hpp"
 #include "neighborhood/schedules.hpp"
-#include "neighborhood/stencil_state.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {

@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "neighborhood/stencil_state.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
