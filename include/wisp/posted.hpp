@@ -36,8 +36,10 @@ struct Message {
   bool is_receive = false;
   bool wants_envelope = false;  ///< whoever waits asks who sent how much; asking MPI takes its time
   bool done = false;
-  bool is_own_block = false;  ///< of `rank`: the root has sent it
-  int rank = -1;              ///< in the operation, whose block of `expected` bytes this is to be
+  /// What a message of another size than `expected` says.
+  enum class Expecting : unsigned char { nothing, block_of_rank, own_block, equal_sizes };
+  Expecting expecting = Expecting::nothing;
+  int rank = -1;  ///< whose block this is to be; of equal sizes, the sender's rank in the World
   std::size_t expected = 0;
 
   static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
@@ -47,9 +49,15 @@ struct Message {
   /// that was too long.
   void set_envelope(const Envelope& of_message) noexcept {
     envelope = of_message;
-    if (rank < 0) return;
+    if (expecting == Expecting::nothing) return;
     if (error != MPI_SUCCESS && envelope.bytes <= expected) envelope.bytes = unknown_size;
     if (envelope.bytes != expected) error = MPI_ERR_TRUNCATE;
+  }
+  void expect_bytes(std::size_t bytes, int of_rank, Expecting what) noexcept {
+    expecting = what;
+    rank = of_rank;
+    expected = bytes;
+    if (done) set_envelope(Envelope(envelope));
   }
   /// Marks it as done; returns whom to resume, or null.
   std::coroutine_handle<> complete() noexcept {

@@ -23,6 +23,9 @@ struct SimulationOptions {
   bool rendezvous = false;
   /// What the library is told about cores; it chooses algorithms by it. Time is modelled as if each had one.
   bool shares_cores = false;
+  /// So many bytes of a message's content are carried; its size counts in full. What is cut off stays as it
+  /// was at the receiver: for the time of programs whose data would not fit into one process.
+  std::size_t carried_bytes = ~std::size_t{0};
   int tag_upper_bound = (1 << 30) - 1;
 };
 
@@ -33,6 +36,9 @@ struct SimulationReport {
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_received = 0;
     double finished = 0;  ///< virtual seconds
+    /// The most memory that its operations held at one time: coroutines, messages, scratch space. Not the
+    /// program's own data.
+    std::size_t peak_bytes = 0;
   };
 
   double seconds = 0;  ///< virtual, until the last rank is done

@@ -3,6 +3,7 @@
 /// Everything that wisp offers.
 
 #include "wisp/buffer.hpp"
+#include "wisp/chain.hpp"
 #include "wisp/channel.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/comm.hpp"
@@ -12,5 +13,6 @@
 #include "wisp/request.hpp"
 #include "wisp/simulate.hpp"
 #include "wisp/sort.hpp"
+#include "wisp/split.hpp"
 #include "wisp/status.hpp"
 #include "wisp/task.hpp"

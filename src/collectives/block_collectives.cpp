@@ -55,7 +55,7 @@ auto plan_gather(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
   check_root(comm, call, root);
   const bool is_root = comm.rank() == root;
   if (is_root) {
-    check_regular(comm, call, "send", send, "receive", receive);
+    check_regular(comm.size(), call, "send", send, "receive", receive);
   } else {
     check_buffer(call, "send", send);
   }
@@ -142,7 +142,7 @@ auto plan_allgather(const Comm& comm, const ConstBuffer& send, const Buffer& rec
                     const CollectiveOptions& options) {
   constexpr const char* call = "wisp::allgather";
   check_usable(comm, call);
-  check_regular(comm, call, "send", send, "receive", receive);
+  check_regular(comm.size(), call, "send", send, "receive", receive);
   const std::size_t bytes = bytes_of(receive) / static_cast<std::size_t>(comm.size());
   const auto algorithm = choose<Allgather>(comm, Operation::allgather, bytes, options, call);
   return Plan{call, [=](Channel channel) {
@@ -201,7 +201,7 @@ auto plan_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& recei
   check_root(comm, call, root);
   const bool is_root = comm.rank() == root;
   if (is_root) {
-    check_regular(comm, call, "receive", receive, "send", send);
+    check_regular(comm.size(), call, "receive", receive, "send", send);
   } else {
     check_buffer(call, "receive", receive);
   }

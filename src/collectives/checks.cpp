@@ -40,10 +40,10 @@ ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffe
   return send;
 }
 
-void check_regular(const Comm& comm, const char* call, const char* own_name, const ConstBuffer& own,
+void check_regular(int size, const char* call, const char* own_name, const ConstBuffer& own,
                    const char* blocks_name, const ConstBuffer& blocks) {
   check_buffer(call, blocks_name, blocks);
-  const auto ranks = static_cast<std::size_t>(comm.size());
+  const auto ranks = static_cast<std::size_t>(size);
   if (blocks.count % ranks != 0) [[unlikely]] {
     throw Error(MPI_ERR_COUNT, fmt::format("{}: {} has {} elements, not a multiple of {} ranks", call,
                                            blocks_name, blocks.count, ranks));

@@ -14,7 +14,7 @@ void check_buffer(const char* call, const char* name, const ConstBuffer& buffer)
 /// The input of a reduction whose result goes to `receive`, which it is in place.
 ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffer& receive);
 /// `blocks` is one block for each rank, as large as `own`, unless that is in place.
-void check_regular(const Comm& comm, const char* call, const char* own_name, const ConstBuffer& own,
+void check_regular(int ranks, const char* call, const char* own_name, const ConstBuffer& own,
                    const char* blocks_name, const ConstBuffer& blocks);
 /// Counts and places for each of `due` ranks or neighbors, within the room.
 void check_irregular(std::size_t due, const char* of_what, const char* call, const char* name,

@@ -39,10 +39,10 @@ auto plan_alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& rece
   const auto ranks = static_cast<std::size_t>(comm.size());
   ConstBuffer own = send;
   if (!is_in_place(send)) {
-    check_regular(comm, call, "send", in_place(), "send", send);
+    check_regular(comm.size(), call, "send", in_place(), "send", send);
     own.count = send.count / ranks;
   }
-  check_regular(comm, call, "a block of send", own, "receive", receive);
+  check_regular(comm.size(), call, "a block of send", own, "receive", receive);
   const std::size_t bytes = bytes_of(receive) / ranks;
   const auto algorithm = choose<Alltoall>(comm, Operation::alltoall, bytes, options, call);
   const auto exchange = [=](Channel channel, BlockList from, BlockList to) {

@@ -188,7 +188,7 @@ auto plan_reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const 
     all = receive;
     own.count = receive.count / static_cast<std::size_t>(comm.size());
   }
-  check_regular(comm, call, "receive", own, "send", all);
+  check_regular(comm.size(), call, "receive", own, "send", all);
   if (own.type != all.type) {
     throw Error(MPI_ERR_TYPE, fmt::format("{}: send and receive have different datatypes", call));
   }

@@ -102,11 +102,9 @@ Posted Channel::post_receive_up_to(const Buffer& buffer, int source) const {
 
 Posted Channel::post_receive_of(std::size_t bytes, const Buffer& buffer, int source, int block) const {
   Posted posted = post_receive_up_to(buffer, source);
-  detail::Message& message = *posted.message();
-  message.rank = block;
-  message.is_own_block = block != source;
-  message.expected = bytes;
-  if (message.done) message.set_envelope(detail::Envelope(message.envelope));
+  using Expecting = detail::Message::Expecting;
+  posted.message()->expect_bytes(bytes, block,
+                                 block == source ? Expecting::block_of_rank : Expecting::own_block);
   return posted;
 }
 

@@ -133,23 +133,13 @@ int Comm::tag_upper_bound() const {
 
 Channel Comm::channel(const char* operation, std::optional<int> own_tag) const {
   detail::check_usable(*this, operation);
-  const detail::TagLayout& tags = context_->world->tags();
-  const auto kind = context_->kind;
-  if (!own_tag) {
-    const int tag = tags.encode_count(kind, context_->counters->collectives++);
-    return {context_, group_, rank_, tag, operation};
-  }
-  detail::check_within(MPI_ERR_TAG, operation, "own_tag", *own_tag, 0, tags.upper_bound(kind));
-  return {context_, group_, rank_, tags.encode(kind, detail::TagLayout::Lane::own_tag, *own_tag), operation};
+  return {context_, group_, rank_, context_->tag_of_operation(operation, own_tag), operation};
 }
 
 Channel detail::CommAccess::persistent_channel(const Comm& comm, const char* operation,
                                                std::optional<int> own_tag) {
   if (own_tag) return comm.channel(operation, own_tag);
-  const detail::ContextPtr& context = comm.context_;
-  const int tag =
-      context->world->tags().encode_persistent_count(context->kind, context->counters->persistent++);
-  return {context, comm.group_, comm.rank_, tag, operation};
+  return {comm.context_, comm.group_, comm.rank_, comm.context_->tag_of_persistent(), operation};
 }
 
 Channel detail::CommAccess::creation_channel(const Comm& parent, Group members, int rank,
@@ -160,16 +150,7 @@ Channel detail::CommAccess::creation_channel(const Comm& parent, Group members, 
 }
 
 void Comm::run(Task<> task) const {
-  const auto handle = task.handle();
-  handle.resume();
-  if (!handle.done()) {
-    detail::Engine& engine = context_->world->engine();
-    if (!engine.can_wait()) {
-      throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the operation instead");
-    }
-    engine.run_until([handle] { return handle.done(); });
-  }
-  handle.promise().take();
+  detail::run_to_end(context_, std::move(task));
 }
 
 }  // namespace wisp

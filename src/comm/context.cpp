@@ -1,6 +1,7 @@
 #include "comm/context.hpp"
 
 #include "comm/world.hpp"
+#include "wisp/error.hpp"
 
 namespace wisp::detail {
 
@@ -14,7 +15,18 @@ void release(Context* context) noexcept {
 
 Context::~Context() {
   if (!claims.empty()) world->drop_claims(*this);
-  if (named != nullptr) world->drop_named_code(named->here);
+  if (code_here >= 0) world->drop_named_code(code_here);
+}
+
+int Context::tag_of_operation(const char* operation, std::optional<int> own_tag) {
+  const TagLayout& tags = world->tags();
+  if (!own_tag) return tags.encode_count(kind, counters->collectives++);
+  check_within(MPI_ERR_TAG, operation, "own_tag", *own_tag, 0, tags.upper_bound(kind));
+  return tags.encode(kind, TagLayout::Lane::own_tag, *own_tag);
+}
+
+int Context::tag_of_persistent() {
+  return world->tags().encode_persistent_count(kind, counters->persistent++);
 }
 
 int Context::with_code(int tag, int code) const {
@@ -32,6 +44,19 @@ int Context::look_up(int peer) {
   }
   cache_[static_cast<std::size_t>(peer) % cache_.size()] = {peer, code};
   return code;
+}
+
+void run_to_end(const ContextPtr& context, Task<> task) {
+  const auto handle = task.handle();
+  handle.resume();
+  if (!handle.done()) {
+    Engine& engine = context->world->engine();
+    if (!engine.can_wait()) {
+      throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the operation instead");
+    }
+    engine.run_until([handle] { return handle.done(); });
+  }
+  handle.promise().take();
 }
 
 }  // namespace wisp::detail

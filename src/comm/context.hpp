@@ -10,6 +10,7 @@
 #include "comm/tag_layout.hpp"
 #include "wisp/detail/context_ptr.hpp"
 #include "wisp/group.hpp"
+#include "wisp/task.hpp"
 
 namespace wisp::detail {
 
@@ -49,6 +50,11 @@ struct Context {
     return std::nullopt;
   }
 
+  /// The tag, without a code, of the next collective; or of one with a tag of the user's, which is checked.
+  int tag_of_operation(const char* operation, std::optional<int> own_tag);
+  /// That of a persistent collective, which nobody else has.
+  int tag_of_persistent();
+
   int references = 1;
   std::shared_ptr<World> world;
   TagLayout::Kind kind;
@@ -58,11 +64,12 @@ struct Context {
   std::shared_ptr<const RankList> list;  ///< if the members are no range
   std::optional<PairNumbers> numbers;    ///< before this communicator was made
 
-  /// The codes of a context that its receivers have named.
+  /// Of a context whose receivers have named their codes: that of messages to this process, else -1.
+  int code_here = -1;
+  /// Those of the other members, if they are kept here; in a chain their addresses hold them.
   struct Named {
     Group group;
     std::vector<int> codes;  ///< of each rank of the group
-    int here;
   };
   std::unique_ptr<Named> named;
 
@@ -80,10 +87,13 @@ struct Context {
     const Cached& cached = cache_[static_cast<std::size_t>(peer) % cache_.size()];
     return cached.peer == peer ? cached.code : look_up(peer);
   }
-  int code_from(int peer) { return named != nullptr ? named->here : code_to(peer); }
+  int code_from(int peer) { return code_here >= 0 ? code_here : code_to(peer); }
   int look_up(int peer);
 
   std::array<Cached, 8> cache_;
 };
+
+/// Runs a task of a context's communicator to its end; nothing can on a simulated cluster.
+void run_to_end(const ContextPtr& context, Task<> task);
 
 }  // namespace wisp::detail

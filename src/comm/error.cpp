@@ -21,12 +21,14 @@ int class_of(int code) {
   return error_class;
 }
 
+/// Of a size that may not be known, but for that it is above another.
+std::string text_of_size(std::size_t size, std::size_t other) {
+  return size == unknown_size ? fmt::format("more than {}", other) : fmt::format("{}", size);
+}
+
 }  // namespace
 
 void throw_size_error(const char* call, int rank, std::size_t bytes, std::size_t expected) {
-  const auto text_of_size = [](std::size_t size, std::size_t other) {
-    return size == unknown_size ? fmt::format("more than {}", other) : fmt::format("{}", size);
-  };
   throw Error(MPI_ERR_TRUNCATE,
               fmt::format("{}: rank {} has {} bytes, but the root's counts give it {}", call, rank,
                           text_of_size(bytes, expected), text_of_size(expected, bytes)));
@@ -49,9 +51,18 @@ void check_within(int error_class, const char* call, const char* argument, long 
 }
 
 void throw_message_error(const Message& message) {
-  if (message.rank >= 0 && class_of(message.error) == MPI_ERR_TRUNCATE) {
+  using Expecting = Message::Expecting;
+  if (message.expecting != Expecting::nothing && class_of(message.error) == MPI_ERR_TRUNCATE) {
     const std::size_t came = message.envelope.bytes;
-    if (message.is_own_block) throw_size_error(message.operation, message.rank, message.expected, came);
+    if (message.expecting == Expecting::equal_sizes) {
+      throw Error(MPI_ERR_TRUNCATE, fmt::format("{}: rank {} of the World sends {} bytes where this rank "
+                                                "expects {}: sizes must be the same on all ranks",
+                                                message.operation, message.rank,
+                                                text_of_size(came, message.expected), message.expected));
+    }
+    if (message.expecting == Expecting::own_block) {
+      throw_size_error(message.operation, message.rank, message.expected, came);
+    }
     throw_size_error(message.operation, message.rank, came, message.expected);
   }
   const char* direction = message.is_receive ? "a message from" : "a message to";

@@ -89,8 +89,9 @@ std::vector<int> ranks_of(const Comm& comm, const char* call, MPI_Group group) {
 
 /// Tells all members what each has named the context.
 Task<> exchange_names(Channel channel, Comm made) {
-  Context::Named& named = *CommAccess::context(made)->named;
-  co_await detail::allgather_on(std::move(channel), buffer_of(std::as_const(named.here)), named.codes);
+  Context& context = *CommAccess::context(made).get();
+  co_await detail::allgather_on(std::move(channel), buffer_of(std::as_const(context.code_here)),
+                                context.named->codes);
 }
 
 /// A communicator that is complete when the task is done.
@@ -120,7 +121,8 @@ Creation create(const Comm& parent, const char* call, std::span<const int> ranks
   ContextPtr context(new Context(CommAccess::context(parent)->world, CommAccess::context(parent)->kind));
   context->list = list;
   if (parent.is_raw()) return {CommAccess::make(std::move(context), members), nothing()};
-  context->named.reset(new Context::Named{members, std::vector<int>(ranks.size()), world.take_named_code()});
+  context->code_here = world.take_named_code();
+  context->named.reset(new Context::Named{members, std::vector<int>(ranks.size())});
   Comm made = CommAccess::make(std::move(context), members);
   return {made, exchange_names(channel_of(members, rank), made)};
 }

@@ -25,8 +25,10 @@ class Mailbox final : public Watcher {
     int tag = 0;        ///< without a code; if any of the lane will do, one of them
     int wire_tag = -1;  ///< on the wire, or -1: it depends on the sender or the message
     bool is_any_number = false;
+    bool is_any_source = false;  ///< the tag on the wire says enough: nobody else's messages have it
 
     bool matches(const Envelope& envelope, const TagLayout& tags) const {
+      if (is_any_source) return envelope.tag == wire_tag;
       const bool is_from = source >= 0 ? envelope.source == source : members.from_world(envelope.source) >= 0;
       if (!is_from) return false;
       if (wire_tag >= 0) return envelope.tag == wire_tag;
@@ -35,7 +37,8 @@ class Mailbox final : public Watcher {
       return tags.kind_of(envelope.tag) == context->kind &&
              envelope.tag == context->tag_from(wanted, envelope.source);
     }
-    bool is_exact() const { return source >= 0 && wire_tag >= 0; }
+    /// MPI's own matching can serve it.
+    bool is_exact() const { return is_any_source || (source >= 0 && wire_tag >= 0); }
   };
 
   Mailbox(Transport& transport, TagLayout tags) : transport_(transport), tags_(tags) {}

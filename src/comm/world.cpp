@@ -204,9 +204,9 @@ int World::take_named_code() {
     named_codes_[static_cast<std::size_t>(place)] = true;
     return first + place;
   }
-  throw Error(MPI_ERR_COMM, fmt::format("wisp::Comm::icreate_group: {} communicators of arbitrary ranks are "
-                                        "alive here, the most that this MPI's tags can tell apart; `subset` "
-                                        "has no such limit",
+  throw Error(MPI_ERR_COMM, fmt::format("wisp: {} chains and communicators of arbitrary ranks are alive "
+                                        "here, the most that this MPI's tags can tell apart; those of "
+                                        "`subset` do not count",
                                         count));
 }
 

@@ -99,9 +99,21 @@ Message* MpiTransport::send_packed(ScratchVector& packed, std::size_t bytes, int
 void MpiTransport::receive(Message& message, const Buffer& buffer, int source, int tag) {
   const IntCount counted(buffer);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Irecv(buffer.address, counted.count(), counted.type(), source, tag, comm_, &request),
+  check_mpi(MPI_Irecv(buffer.address, counted.count(), counted.type(), source < 0 ? MPI_ANY_SOURCE : source,
+                      tag, comm_, &request),
             "MPI_Irecv");
   engine_->add(request, message);
+}
+
+Posted MpiTransport::allgather(const ConstBuffer& send, const Buffer& receive) {
+  const IntCount counted(send);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(send.address, counted.count(), counted.type(), receive.address, counted.count(),
+                           counted.type(), comm_, &request),
+            "MPI_Iallgather");
+  Posted posted(new Message);
+  engine_->add(request, *posted.message());
+  return posted;
 }
 
 std::optional<Arrived> MpiTransport::take_arrived(int source, int tag) {

@@ -34,6 +34,8 @@ class MpiTransport final : public Transport, private Closable {
   void receive(Message& message, const Buffer& buffer, int source, int tag) override;
   std::optional<Arrived> take_arrived(int source, int tag) override;
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override;
+  /// MPI's own, over all ranks of the communicator.
+  Posted allgather(const ConstBuffer& send, const Buffer& receive);
   void watch(Watcher& watcher) override { engine_->watch(watcher); }
   void unwatch(Watcher& watcher) override { engine_->unwatch(watcher); }
   void complete(Message& message) override { engine_->complete(message); }

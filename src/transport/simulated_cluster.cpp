@@ -31,7 +31,7 @@ bool SimulatedCluster::poll() {
 
 void SimulatedCluster::start(int rank, std::coroutine_handle<> program) {
   ranks_[index(rank)].depth = 0;
-  program.resume();
+  resume(rank, program);
   resume_ready();
 }
 
@@ -54,9 +54,10 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
   packet->destination = destination;
   packet->operation = operation;
   packet->depth = sender.depth + 1;
-  if (packet->envelope.bytes > 0) {
-    packet->payload = static_cast<std::byte*>(FramePool::allocate(packet->envelope.bytes));
-    pack(buffer, layout, packet->payload);
+  packet->carried = std::min(packet->envelope.bytes, options_.carried_bytes);
+  if (packet->carried > 0) {
+    packet->payload = static_cast<std::byte*>(FramePool::take(packet->carried));
+    pack({buffer.address, packet->carried / layout.size, buffer.type}, layout, packet->payload);
   }
 
   // LogGP with one port: the sender is busy for o, its port for the bytes, then they travel for L.
@@ -90,7 +91,8 @@ void SimulatedCluster::arrive(Packet* packet) {
   receiver.receive_port_free = packet->arrival;
 
   const auto match = std::find_if(receiver.posted.begin(), receiver.posted.end(), [&](const auto& posted) {
-    return posted.source == packet->envelope.source && posted.tag == packet->envelope.tag;
+    return (posted.source < 0 || posted.source == packet->envelope.source) &&
+           posted.tag == packet->envelope.tag;
   });
   if (match != receiver.posted.end()) {
     const PostedReceive posted = *match;
@@ -133,27 +135,38 @@ void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer,
   if (packet->envelope.bytes > buffer.count * layout.size) {
     message.error = MPI_ERR_TRUNCATE;
   } else if (layout.size > 0) {
-    unpack(packet->payload, {buffer.address, packet->envelope.bytes / layout.size, buffer.type}, layout);
+    unpack(packet->payload, {buffer.address, packet->carried / layout.size, buffer.type}, layout);
   }
   message.set_envelope(packet->envelope);
-  complete(message);
+  complete(rank, message);
   if (packet->sender != nullptr) {
     // The sender hears of it after the way back.
     Rank& sender = ranks_[index(packet->envelope.source)];
     sender.clock = std::max(sender.clock, receiver.clock + options_.latency);
-    complete(*packet->sender);
+    complete(packet->envelope.source, *packet->sender);
   }
 }
 
-void SimulatedCluster::complete(Message& message) {
-  if (const std::coroutine_handle<> waiter = message.complete()) ready_.push_back(waiter);
+void SimulatedCluster::complete(int rank, Message& message) {
+  if (const std::coroutine_handle<> waiter = message.complete()) ready_.push_back({rank, waiter});
+}
+
+void SimulatedCluster::resume(int rank, std::coroutine_handle<> waiter) {
+  const std::size_t before = FramePool::live_bytes();
+  FramePool::begin_peak();
+  waiter.resume();
+  Rank& resumed = ranks_[index(rank)];
+  const auto most = static_cast<std::size_t>(resumed.memory) + (FramePool::peak_bytes() - before);
+  resumed.counters.peak_bytes = std::max(resumed.counters.peak_bytes, most);
+  resumed.memory +=
+      static_cast<std::ptrdiff_t>(FramePool::live_bytes()) - static_cast<std::ptrdiff_t>(before);
 }
 
 void SimulatedCluster::resume_ready() {
   while (!ready_.empty()) {
-    const std::coroutine_handle<> waiter = ready_.front();
+    const Ready next = ready_.front();
     ready_.pop_front();
-    waiter.resume();
+    resume(next.rank, next.waiter);
   }
 }
 

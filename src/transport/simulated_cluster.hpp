@@ -21,15 +21,18 @@ struct Packet {
   double arrival = 0;
   Message* sender = nullptr;  ///< waits until this packet is received
   const char* operation = "";
+  std::size_t carried = 0;  ///< bytes of `payload`
   std::byte* payload = nullptr;
 
-  static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
-  static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }
+  static void* operator new(std::size_t bytes) { return FramePool::take(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    FramePool::give_back(memory, bytes);
+  }
   Packet() = default;
   Packet(const Packet&) = delete;
   Packet& operator=(const Packet&) = delete;
   ~Packet() {
-    if (payload != nullptr) FramePool::release(payload, envelope.bytes);
+    if (payload != nullptr) FramePool::give_back(payload, carried);
   }
 };
 
@@ -72,6 +75,7 @@ class SimulatedCluster final : public Engine {
     double send_port_free = 0;
     double receive_port_free = 0;
     int depth = 0;
+    std::ptrdiff_t memory = 0;  ///< bytes that it holds in the frame pool
     Watcher* watcher = nullptr;
     std::vector<PostedReceive> posted;
     std::deque<Packet*> unexpected;
@@ -94,7 +98,8 @@ class SimulatedCluster final : public Engine {
   std::optional<Arrived> take_arrived(int rank, int source, int tag);
   void deliver(int rank, Message& message, const Buffer& buffer, Packet* packet);
   void arrive(Packet* packet);
-  void complete(Message& message);
+  void complete(int rank, Message& message);
+  void resume(int rank, std::coroutine_handle<> waiter);
   void resume_ready();
   void abandon(int rank, Message& message) noexcept;
 
@@ -104,7 +109,11 @@ class SimulatedCluster final : public Engine {
   std::vector<Event> events_;  ///< a heap
   std::uint64_t event_count_ = 0;
   int max_depth_ = 0;
-  std::deque<std::coroutine_handle<>> ready_;
+  struct Ready {
+    int rank;
+    std::coroutine_handle<> waiter;
+  };
+  std::deque<Ready> ready_;
 };
 
 /// The view of one simulated rank.
@@ -135,7 +144,7 @@ class SimulatedTransport final : public Transport {
     cluster_.ranks_[SimulatedCluster::index(rank_)].watcher = &watcher;
   }
   void unwatch(Watcher&) override { cluster_.ranks_[SimulatedCluster::index(rank_)].watcher = nullptr; }
-  void complete(Message& message) override { cluster_.complete(message); }
+  void complete(Message& message) override { cluster_.complete(rank_, message); }
   void abandon(Message& message) noexcept override { cluster_.abandon(rank_, message); }
 
  private:

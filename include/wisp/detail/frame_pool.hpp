@@ -13,6 +13,22 @@ namespace wisp::detail {
 class FramePool {
  public:
   static void* allocate(std::size_t bytes) {
+    live_ += bytes;
+    peak_ = std::max(peak_, live_);
+    return take(bytes);
+  }
+  static void release(void* memory, std::size_t bytes) noexcept {
+    live_ -= bytes;
+    give_back(memory, bytes);
+  }
+
+  /// Bytes that are in use, and the most that have been since `begin_peak`.
+  static std::size_t live_bytes() noexcept { return live_; }
+  static std::size_t peak_bytes() noexcept { return peak_; }
+  static void begin_peak() noexcept { peak_ = live_; }
+
+  /// The same memory, not counted: what a simulated network holds is no rank's.
+  static void* take(std::size_t bytes) {
     const std::size_t index = class_of(bytes);
     if (index >= class_count) return allocate_large(bytes);
     Block* block = heads_[index];
@@ -21,7 +37,7 @@ class FramePool {
     return block;
   }
 
-  static void release(void* memory, std::size_t bytes) noexcept {
+  static void give_back(void* memory, std::size_t bytes) noexcept {
     const std::size_t index = class_of(bytes);
     if (index >= class_count) {
       release_large(memory, bytes);
@@ -96,6 +112,8 @@ class FramePool {
   static inline constinit thread_local Block* heads_[class_count + 1] = {};
   static inline constinit thread_local Block* large_heads_[large_class_count] = {};
   static inline constinit thread_local std::size_t at_rest_ = 0;
+  static inline constinit thread_local std::size_t live_ = 0;
+  static inline constinit thread_local std::size_t peak_ = 0;
 };
 
 }  // namespace wisp::detail

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "chain/link.hpp"
+
+namespace wisp::detail {
+
+/// An address and data on their way to or from one process. Small data lie behind the address in one message;
+/// larger ones go alone, so that they are not copied. What there is not (no address, no data) is not sent;
+/// both sides know it, and the size of the data.
+class AddressedMessage {
+ public:
+  AddressedMessage() = default;
+  AddressedMessage(const AddressedMessage&) = delete;
+  AddressedMessage& operator=(const AddressedMessage&) = delete;
+
+  // It and the data are needed until the messages are done.
+  void send(Posts& posts, const Link& link, const Address& to, const Address& told, const ConstBuffer& data);
+  void receive(Posts& posts, const Link& link, const Address& from, bool tells_address, const Buffer& data);
+  /// After a receive is done: the address, if one was to come. The data are where they belong then.
+  Address open();
+
+ private:
+  ScratchVector memory_;
+  Address address_;
+  Buffer data_;  ///< of a receive, where what lies in `memory_` belongs
+  bool tells_address_ = false;
+  bool is_packed_ = false;
+};
+
+}  // namespace wisp::detail

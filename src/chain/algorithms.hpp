@@ -1,0 +1,35 @@
+#pragma once
+
+#include "chain/scans.hpp"
+
+/// One coroutine for each collective on a chain. Arguments are the caller's care; buffers and operators are
+/// needed until the task is done.
+
+namespace wisp::detail {
+
+/// A communicator of the ranks of a link. O(p) memory.
+Task<Comm> comm_over(Link link);
+Task<> chain_barrier(Link link);
+Task<> chain_bcast(Link link, Buffer buffer, int root);
+/// `receive` is the root's.
+Task<> chain_reduce(Link link, ConstBuffer send, Buffer receive, Operator op, int root);
+Task<> chain_allreduce(Link link, ConstBuffer send, Buffer receive, Operator op);
+/// What a scan gives: sums over lower ranks and over higher ones. A buffer without an address is not wanted.
+struct ScanOutput {
+  Buffer before;
+  Buffer after;
+  bool is_inclusive = true;
+};
+Task<> chain_scan(Link link, ConstBuffer send, ScanOutput output, Operator op);
+/// The bytes of the left neighbor, of any number; none on rank 0.
+Task<ScratchVector> from_left(Link link, ConstBuffer mine);
+/// `color` is compared with the neighbors', byte by byte.
+Task<> chain_segmented_scan(Link link, std::vector<std::byte> color, ConstBuffer send, ScanOutput output,
+                            Operator op);
+/// Blocks in rank order; `receive` is the root's, of size() blocks like `send`.
+Task<> chain_gather(Link link, ConstBuffer send, Buffer receive, int root);
+Task<> chain_scatter(Link link, ConstBuffer send, Buffer receive, int root);
+/// Block rank() of `receive` is this rank's own already.
+Task<> chain_allgather(Link link, Buffer receive);
+
+}  // namespace wisp::detail

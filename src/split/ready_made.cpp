@@ -1,0 +1,93 @@
+// Splits that many want, made of the general one.
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <fstream>
+
+#include "chain/scans.hpp"
+#include "split/bins.hpp"
+#include "split/split_case.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp {
+
+std::string host_name() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  detail::check_mpi(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+  return {name.data(), static_cast<std::size_t>(length)};
+}
+
+std::string shared_memory_name() {
+  // The boot's number tells running systems apart, better than their names, and the place of /dev/shm the
+  // containers on one of them that do not see each other's.
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  struct stat memory {};
+  const bool has_memory = stat("/dev/shm", &memory) == 0;
+  return fmt::format("{}|{}|{}:{}", host_name(), boot, has_memory ? memory.st_dev : 0,
+                     has_memory ? memory.st_ino : 0);
+}
+
+Chain by_string(const Chain& chain, std::string_view color) {
+  return split(chain, color);
+}
+
+Chain by_host(const Chain& chain) {
+  return split(chain, host_name());
+}
+
+Chain by_shared_memory(const Chain& chain) {
+  return split(chain, shared_memory_name());
+}
+
+Task<TwoLevels> async_two_level(Chain chain, Label color, Order color_order, SplitOptions options) {
+  TwoLevels levels;
+  levels.members = co_await async_split(chain, std::move(color), std::move(color_order), {}, {}, options);
+  const bool is_leader = levels.members.rank() == 0;
+  Label second(is_leader ? std::optional<int>(0) : std::nullopt);
+  options.algorithm = {};
+  levels.leaders = co_await async_split(chain, std::move(second), {}, {}, {}, options);
+  co_return levels;
+}
+
+TwoLevels two_level(const Chain& chain, const Label& color, const Order& color_order,
+                    const SplitOptions& options) {
+  TwoLevels made;
+  chain.run(detail::put(async_two_level(chain, color, color_order, options), made));
+  return made;
+}
+
+Task<GroupRank> async_group_rank(Chain chain, Label color, Order color_order, SplitOptions options) {
+  constexpr const char* call = "wisp::group_rank";
+  const Chain members =
+      co_await async_split(chain, std::move(color), std::move(color_order), {}, {}, options);
+  // The first ranks number the groups.
+  const std::int32_t is_first = members.rank() == 0 ? 1 : 0;
+  const Operator sum = MPI_SUM;
+  detail::SideSums firsts;
+  co_await detail::side_sums(detail::ChainAccess::link(chain, call, options.own_tag), buffer_of(is_first),
+                             {&sum, &sum}, firsts);
+  const auto value = [](const detail::ScratchVector& of) {
+    return of.exists() ? *reinterpret_cast<const std::int32_t*>(of.data()) : 0;
+  };
+  GroupRank found;
+  found.groups = value(firsts.before) + is_first + value(firsts.after);
+  if (members.empty()) co_return found;
+  found.rank = members.rank();
+  found.size = members.size();
+  found.group = value(firsts.before);
+  co_await bcast(members, buffer_of(found.group), 0);
+  co_return found;
+}
+
+GroupRank group_rank(const Chain& chain, const Label& color, const Order& color_order,
+                     const SplitOptions& options) {
+  GroupRank found;
+  chain.run(detail::put(async_group_rank(chain, color, color_order, options), found));
+  return found;
+}
+
+}  // namespace wisp

@@ -1,0 +1,184 @@
+// The choice of an algorithm, and the faces of the generalized split.
+
+#include "wisp/split.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "split/algorithms.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp {
+
+namespace detail {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  Task<ChainPlace> (*run)(Link link, const SplitCase& of);
+};
+
+template <int most_items>
+Task<ChainPlace> cheng(Link link, const SplitCase& of) {
+  return split_cheng(std::move(link), of, most_items);
+}
+
+template <int gather_below>
+Task<ChainPlace> hash(Link link, const SplitCase& of) {
+  return split_hash(std::move(link), of, gather_below);
+}
+
+constexpr int hash_64_threshold = 64;
+
+constexpr Entry table[] = {{"allgather", split_allgather},
+                           {"allgather-mpi", split_allgather_mpi},
+                           {"gather-scatter", split_gather_scatter},
+                           {"cheng-128", cheng<128>},
+                           {"cheng-256", cheng<256>},
+                           {"cheng-512", cheng<512>},
+                           {"cheng-1024", cheng<1024>},
+                           {"cheng-2048", cheng<2048>},
+                           {"cheng-4096", cheng<4096>},
+                           {"cheng-8192", cheng<8192>},
+                           {"bitonic", split_bitonic},
+                           {"radix", split_radix},
+                           {"hash", hash<0>},
+                           {"hash-64", hash<hash_64_threshold>}};
+
+/// What decides which algorithms can be used; the same on all ranks.
+struct Asked {
+  bool splits;
+  bool orders;
+  bool are_integers;  ///< colors and keys, without an order of the user's
+  bool has_hash;
+};
+
+Asked asked_of(const SplitField& color, const SplitField& key) {
+  return {color.is_given, key.is_given,
+          (!color.is_given || color.is_integer) && (!key.is_given || key.is_integer),
+          !color.order.compare || color.order.hash};
+}
+
+/// On few ranks all items go to all. On many, integers are told apart by their digits, other colors by their
+/// hash if order does not matter, and sorted if it does.
+std::string_view choose(const Asked& asked, const Chain& chain) {
+  constexpr int few = 1024;
+  const Machine& machine = ChainAccess::context(chain)->world->machine();
+  if (machine.shares_cores && chain.size() < few) return "gather-scatter";
+  if (chain.size() < few) return "allgather";
+  if (asked.are_integers) return "radix";
+  return asked.splits && !asked.orders && asked.has_hash ? "hash-64" : "bitonic";
+}
+
+/// Throws unless the algorithm can do what is asked.
+void check_allowed(const char* call, std::string_view name, const Asked& asked, const Chain& chain) {
+  const auto refuse = [&](const char* why) {
+    throw Error(MPI_ERR_ARG, fmt::format("{}: algorithm = {} {}", call, name, why));
+  };
+  if (name == "radix" && !asked.are_integers) {
+    refuse("needs integers of at most 8 bytes, without an Order, as color and key");
+  }
+  if (name.starts_with("hash") && !asked.has_hash) refuse("needs a hash in a color_order with a compare");
+  if (name != "allgather-mpi") return;
+  const World& world = *ChainAccess::context(chain)->world;
+  if (world.mpi_comm() == MPI_COMM_NULL) refuse("needs MPI, which a simulated cluster has not");
+  if (chain.size() != world.size() || chain.rank() != world.rank()) {
+    refuse("needs a chain of all ranks of an MPI communicator, in their order");
+  }
+}
+
+const Entry& entry_named(const char* call, std::string_view name) {
+  const auto found =
+      std::find_if(std::begin(table), std::end(table), [&](const Entry& e) { return e.name == name; });
+  if (found != std::end(table)) return *found;
+  throw Error(MPI_ERR_ARG, fmt::format("{}: algorithm = {} is none of {}", call, name,
+                                       fmt::join(split_algorithms(), ", ")));
+}
+
+SplitField field_of(const char* call, const char* argument, const Label& label, const Order& order) {
+  SplitField field;
+  if (!label.is_given()) return field;
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;
+  if (label.bytes().size() > most_bytes) {
+    throw Error(MPI_ERR_ARG, fmt::format("{}: {} has {} bytes, more than {}", call, argument,
+                                         label.bytes().size(), most_bytes));
+  }
+  field.is_given = true;
+  field.has_own_length = label.has_own_length();
+  field.order = order;
+  // A hash of the user's is given the bytes of labels too; without a comparison, those decide.
+  field.bytes = order.compare ? label.bytes() : label.ordered_bytes(call, argument);
+  const bool is_number =
+      label.kind() == Label::Kind::unsigned_numbers || label.kind() == Label::Kind::signed_numbers;
+  field.is_integer = is_number && !order.compare && !order.hash && field.bytes.size() <= 8;
+  return field;
+}
+
+struct Splitting {
+  SplitCase of;
+  Asked asked;
+};
+
+Splitting checked(const Chain& chain, const char* call, const Label& color, const Order& color_order,
+                  const Label& key, const Order& key_order) {
+  check_usable(chain, call);
+  if (key.is_undefined()) {
+    throw Error(MPI_ERR_ARG, fmt::format("{}: key is undefined; only a color can be", call));
+  }
+  Splitting splitting;
+  splitting.of.call = call;
+  splitting.of.color = field_of(call, "color", color, color_order);
+  splitting.of.key = field_of(call, "key", key, key_order);
+  splitting.of.is_undefined = color.is_undefined();
+  splitting.asked = asked_of(splitting.of.color, splitting.of.key);
+  return splitting;
+}
+
+Task<Chain> run_split(Link link, SplitCase of, const Entry& entry) {
+  const ChainPlace place = co_await entry.run(std::move(link), of);
+  if (place.size == 0) co_return Chain();
+  co_return ChainAccess::make(std::move(of.made), place);
+}
+
+}  // namespace
+}  // namespace detail
+
+std::vector<std::string_view> split_algorithms() {
+  std::vector<std::string_view> names;
+  for (const detail::Entry& entry : detail::table) names.push_back(entry.name);
+  return names;
+}
+
+std::string_view chosen_split(const Chain& chain, const Label& color, const Order& color_order,
+                              const Label& key, const Order& key_order) {
+  return choose(detail::checked(chain, "wisp::chosen_split", color, color_order, key, key_order).asked,
+                chain);
+}
+
+Task<Chain> async_split(Chain chain, Label color, Order color_order, Label key, Order key_order,
+                        SplitOptions options) {
+  constexpr const char* call = "wisp::split";
+  detail::Splitting splitting = detail::checked(chain, call, color, color_order, key, key_order);
+  const std::string_view name =
+      options.algorithm.empty() ? choose(splitting.asked, chain) : options.algorithm;
+  const detail::Entry& entry = detail::entry_named(call, name);
+  detail::check_allowed(call, name, splitting.asked, chain);
+  splitting.of.made = detail::new_context(detail::ChainAccess::context(chain));
+  return run_split(detail::ChainAccess::link(chain, call, options.own_tag), std::move(splitting.of), entry);
+}
+
+Chain split(const Chain& chain, const Label& color, const Order& color_order, const Label& key,
+            const Order& key_order, const SplitOptions& options) {
+  Chain made;
+  chain.run(detail::put(async_split(chain, color, color_order, key, key_order, options), made));
+  return made;
+}
+
+Request isplit(const Chain& chain, Chain& made, const Label& color, const Order& color_order,
+               const Label& key, const Order& key_order, const SplitOptions& options) {
+  return chain.start(detail::put(async_split(chain, color, color_order, key, key_order, options), made));
+}
+
+}  // namespace wisp
