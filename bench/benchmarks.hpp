@@ -7,6 +7,8 @@ namespace wisp::bench {
 
 /// Each benchmark on the ranks of MPI_COMM_WORLD, and the same on a simulated cluster.
 void bench_split(const Options& options);
+/// The generalized split, by all of its algorithms.
+void bench_split_by(const Options& options);
 void bench_overlap(const Options& options);
 void bench_range_bcast(const Options& options);
 void bench_collective(const Options& options);
@@ -22,6 +24,7 @@ void bench_sort(const Options& options);
 void bench_coroutine(const Options& options);
 
 void simulate_split(const Options& options, const SimulationOptions& cluster);
+void simulate_split_by(const Options& options, const SimulationOptions& cluster);
 void simulate_overlap(const Options& options, const SimulationOptions& cluster);
 void simulate_range_bcast(const Options& options, const SimulationOptions& cluster);
 void simulate_collective(const Options& options, const SimulationOptions& cluster);

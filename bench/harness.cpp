@@ -33,6 +33,14 @@ Report::Report(const Options& options, std::string title, bool prints)
 
 void Report::add(const std::vector<Row>& cell) {
   if (!prints_ || cell.empty()) return;
+  // More variants than a line has room for go one below the other.
+  constexpr std::size_t most_columns = 8;
+  cell.size() > most_columns ? print_down(cell) : print_across(cell);
+  std::fflush(stdout);
+  for (const Row& row : cell) keep(row);
+}
+
+void Report::print_across(const std::vector<Row>& cell) {
   std::vector<std::string> columns;
   for (const Row& row : cell) columns.push_back(row.variant);
   if (columns != columns_) {
@@ -49,20 +57,35 @@ void Report::add(const std::vector<Row>& cell) {
                fmt::format("{}{:.2f}", row.mark.empty() ? "" : row.mark + " ", row.median_us), ratio);
   }
   fmt::print("\n");
-  std::fflush(stdout);
+}
+
+void Report::print_down(const std::vector<Row>& cell) {
+  const Row& first = cell.front();
+  const auto number = [](const std::optional<std::uint64_t>& value) {
+    return value ? fmt::format("{}", *value) : "";
+  };
+  fmt::print("\n{}{}\n{:<24}{:>14}{:>12}{:>14}{:>18}{:>14}\n", first.case_name,
+             first.bytes ? ", " + human_bytes(*first.bytes) : "", "", "median µs", "to first", "messages",
+             "bytes", "peak bytes");
   for (const Row& row : cell) {
-    nlohmann::ordered_json line = {
-        {"bench", row.bench}, {"variant", row.variant}, {"case", row.case_name}, {"ranks", row.ranks}};
-    if (row.bytes) line["bytes"] = *row.bytes;
-    line["min_us"] = row.min_us;
-    line["median_us"] = row.median_us;
-    if (row.messages) line["messages"] = *row.messages;
-    if (row.volume) line["volume"] = *row.volume;
-    if (row.peak_bytes) line["peak_bytes"] = *row.peak_bytes;
-    if (!row.mark.empty()) line["mark"] = row.mark;
-    line["mpi"] = mpi_name();
-    json_lines_ += line.dump() + "\n";
+    fmt::print("{:<24}{:>14.2f}{:>12.2f}{:>14}{:>18}{:>14}\n", row.variant, row.median_us,
+               first.median_us > 0 ? row.median_us / first.median_us : 0, number(row.messages),
+               number(row.volume), number(row.peak_bytes));
   }
+}
+
+void Report::keep(const Row& row) {
+  nlohmann::ordered_json line = {
+      {"bench", row.bench}, {"variant", row.variant}, {"case", row.case_name}, {"ranks", row.ranks}};
+  if (row.bytes) line["bytes"] = *row.bytes;
+  line["min_us"] = row.min_us;
+  line["median_us"] = row.median_us;
+  if (row.messages) line["messages"] = *row.messages;
+  if (row.volume) line["volume"] = *row.volume;
+  if (row.peak_bytes) line["peak_bytes"] = *row.peak_bytes;
+  if (!row.mark.empty()) line["mark"] = row.mark;
+  line["mpi"] = mpi_name();
+  json_lines_ += line.dump() + "\n";
 }
 
 Report::~Report() {

@@ -46,6 +46,11 @@ class Report {
   void add(const std::vector<Row>& cell);
 
  private:
+  void print_across(const std::vector<Row>& cell);
+  /// One line for each variant, with messages, bytes and memory.
+  void print_down(const std::vector<Row>& cell);
+  void keep(const Row& row);
+
   bool prints_;
   std::string title_;
   std::string json_file_;

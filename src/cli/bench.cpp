@@ -19,7 +19,8 @@ struct Arguments {
 
 void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::string>& names) {
   command.add_option("name", arguments.name, "The benchmark")->required()->check(CLI::IsMember(names));
-  command.add_option("--op", arguments.options.op, "Only this collective, or case of neighborhood");
+  command.add_option("--op", arguments.options.op,
+                     "Only this collective, or case of neighborhood or split-by");
   command.add_option("--algorithm", arguments.options.algorithm,
                      "Its algorithm (simulated: 'all' for each of them); without it, the one that is chosen");
   command
@@ -62,17 +63,12 @@ CLI::Validator with_unit(const std::map<std::string, double>& units) {
 
 Command add_bench(CLI::App& app) {
   static const std::map<std::string, void (*)(const bench::Options&)> table = {
-      {"algorithms", bench::bench_algorithms},
-      {"collective", bench::bench_collective},
-      {"coroutine", bench::bench_coroutine},
-      {"gatherv", bench::bench_gatherv},
-      {"neighborhood", bench::bench_neighborhood},
-      {"neighborhood-setup", bench::bench_neighborhood_setup},
-      {"overlap", bench::bench_overlap},
-      {"range-bcast", bench::bench_range_bcast},
-      {"scatterv", bench::bench_scatterv},
-      {"split", bench::bench_split},
-      {"sort", bench::bench_sort}};
+      {"algorithms", bench::bench_algorithms},     {"collective", bench::bench_collective},
+      {"coroutine", bench::bench_coroutine},       {"gatherv", bench::bench_gatherv},
+      {"neighborhood", bench::bench_neighborhood}, {"neighborhood-setup", bench::bench_neighborhood_setup},
+      {"overlap", bench::bench_overlap},           {"range-bcast", bench::bench_range_bcast},
+      {"scatterv", bench::bench_scatterv},         {"split", bench::bench_split},
+      {"split-by", bench::bench_split_by},         {"sort", bench::bench_sort}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure wisp beside MPI on the ranks of this run");
   add_common(*command, *arguments, names_of(table));
@@ -91,6 +87,7 @@ Command add_simulate(CLI::App& app) {
       {"range-bcast", bench::simulate_range_bcast},
       {"scatterv", bench::simulate_scatterv},
       {"split", bench::simulate_split},
+      {"split-by", bench::simulate_split_by},
       {"sort", bench::simulate_sort}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -72,7 +71,7 @@ class Mailbox final : public Watcher {
 
   Transport& transport_;
   TagLayout tags_;
-  std::deque<Arrived> aside_;
+  std::vector<Arrived> aside_;
   std::vector<Waiting> waiting_;
 };
 

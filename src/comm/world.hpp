@@ -2,7 +2,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -66,6 +65,7 @@ class World {
     int algorithm = -1;
   };
   Choice& kept_choice(std::uint32_t operation, int ranks, std::size_t bytes, bool commutes) {
+    if (choices_.empty()) choices_.resize(16);
     const std::size_t place = (operation * 5 + bytes / 8 + static_cast<std::size_t>(ranks)) % choices_.size();
     Choice& kept = choices_[place];
     if (kept.operation != operation || kept.ranks != ranks || kept.bytes != bytes ||
@@ -94,7 +94,7 @@ class World {
   std::unordered_map<std::uint64_t, const Context*> claims_;  ///< by peer and code
   std::vector<bool> named_codes_;                             ///< in use
   int next_named_code_ = 0;
-  std::array<Choice, 16> choices_;
+  std::vector<Choice> choices_;  ///< empty, or as many as are kept
   int direct_ranks_ = 0;
   bool closed_ = false;
 };

@@ -23,9 +23,10 @@ Task<ChainPlace> split_cheng(Link link, const SplitCase& of, int most_items) {
   TreeWalk walk(link.range(first, last), 0);
   ItemTable sorted = co_await gather_sorted(walk, layout, link.rank());
   if (link.size() > most_items) {
-    const Binned leaders = co_await split_into_bins(link, is_leader ? 0 : -1, 0);
+    const int bin = is_leader ? 0 : -1;
+    const Binned<SameBin> leaders = co_await split_into_bins<SameBin>(link, bin, 0);
     if (is_leader) {
-      Comm comm = co_await comm_over(link.at(leaders.place));
+      Comm comm = co_await comm_over(link.at(leaders.place()));
       sorted = co_await sort_exactly(std::move(comm), layout, std::move(sorted));
     }
   }

@@ -62,10 +62,10 @@ Task<ChainPlace> split_hash(Link link, const SplitCase& of, int gather_below) {
   bool is_one_hash = false;
   for (int iteration = 0; !is_one_hash && iteration < most_iterations; ++iteration) {
     const int bin = of.is_undefined ? -1 : hash.bin(iteration);
-    const Binned binned = co_await split_into_bins(link, bin, hash.fingerprint());
+    const Binned<SameBin> binned = co_await split_into_bins<SameBin>(link, bin, hash.fingerprint());
     if (of.is_undefined) co_return ChainPlace();
-    link = link.at(binned.place);
-    is_one_hash = binned.totals[static_cast<std::size_t>(bin)].difference() == 0;
+    link = link.at(binned.place());
+    is_one_hash = binned.total(bin).is_mixed == 0;
     if (link.size() < gather_below) co_return co_await split_allgather(std::move(link), of);
   }
   const bool is_done = is_one_hash && (hash.is_exact() || co_await is_one_color(link, of));

@@ -57,21 +57,22 @@ Task<> cut_by_key(Piece& piece, std::uint64_t key) {
   std::uint64_t difference = all.common ^ all.any;
   for (int level = 0; difference != 0; ++level) {
     const int digit = Digit::highest(difference, bin_bits).of(key);
-    const Binned binned = co_await split_into_bins(piece.link, digit, key);
-    const auto own = static_cast<std::size_t>(digit);
+    const Binned<DigitBin> binned = co_await split_into_bins<DigitBin>(piece.link, digit, key);
+    const DigitBin own = binned.total(digit);
     const int offset_before = piece.offset;
-    for (std::size_t bin = 0; bin < own; ++bin) piece.offset += static_cast<int>(binned.totals[bin].count);
+    for (int bin = 0; bin < digit; ++bin) piece.offset += static_cast<int>(binned.total(bin).count);
+    piece.link = piece.link.at(binned.place());
     if (piece.offset > offset_before) {
-      piece.before = {binned.totals[own].first, level};
-      if (binned.place.rank == 0) piece.duties |= 1U << level;
+      piece.before = {own.first(), level};
+      if (piece.link.rank() == 0) piece.duties |= 1U << level;
     }
-    for (std::size_t bin = own + 1; bin < bin_count; ++bin) {
-      if (binned.totals[bin].count == 0) continue;
-      piece.after = {binned.totals[bin].first, level};
+    for (int bin = digit + 1; bin < bin_count; ++bin) {
+      const DigitBin next = binned.total(bin);
+      if (next.count == 0) continue;
+      piece.after = {next.first(), level};
       break;
     }
-    piece.link = piece.link.at(binned.place);
-    difference = binned.totals[own].difference();
+    difference = own.difference();
   }
 }
 
@@ -114,10 +115,10 @@ Task<ChainPlace> split_radix(Link link, const SplitCase& of) {
   while (difference != 0) {
     const std::uint64_t color = of.color.number();
     const int bin = of.is_undefined ? -1 : Digit::lowest(difference, bin_bits).of(color);
-    const Binned binned = co_await split_into_bins(link, bin, color);
+    const Binned<DigitBin> binned = co_await split_into_bins<DigitBin>(link, bin, color);
     if (of.is_undefined) co_return ChainPlace();
-    difference = binned.totals[static_cast<std::size_t>(bin)].difference();
-    link = link.at(binned.place);
+    difference = binned.total(bin).difference();
+    link = link.at(binned.place());
   }
   ChainPlace place = co_await in_new_chain(link, of);
   if (!of.key.is_given) co_return place;

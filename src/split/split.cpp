@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "split/algorithms.hpp"
+#include "split/choice.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -47,33 +48,30 @@ constexpr Entry table[] = {{"allgather", split_allgather},
                            {"hash", hash<0>},
                            {"hash-64", hash<hash_64_threshold>}};
 
-/// What decides which algorithms can be used; the same on all ranks.
-struct Asked {
-  bool splits;
-  bool orders;
-  bool are_integers;  ///< colors and keys, without an order of the user's
-  bool has_hash;
-};
+/// Labels whose length only their rank knows count as so long.
+constexpr std::size_t typical_text_bytes = 32;
 
-Asked asked_of(const SplitField& color, const SplitField& key) {
-  return {color.is_given, key.is_given,
-          (!color.is_given || color.is_integer) && (!key.is_given || key.is_integer),
-          !color.order.compare || color.order.hash};
+SplitQuestion question_of(const Chain& chain, const SplitField& color, const SplitField& key) {
+  SplitQuestion asked;
+  asked.ranks = chain.size();
+  asked.splits = color.is_given;
+  asked.orders = key.is_given;
+  asked.are_integers = (!color.is_given || color.is_integer) && (!key.is_given || key.is_integer);
+  asked.has_hash = !color.order.compare || color.order.hash;
+  constexpr std::size_t rank_and_address = 13;
+  asked.item_bytes = rank_and_address;
+  for (const SplitField* field : {&color, &key}) {
+    asked.item_bytes += field->has_own_length ? typical_text_bytes : field->bytes.size();
+  }
+  return asked;
 }
 
-/// On few ranks all items go to all. On many, integers are told apart by their digits, other colors by their
-/// hash if order does not matter, and sorted if it does.
-std::string_view choose(const Asked& asked, const Chain& chain) {
-  constexpr int few = 1024;
-  const Machine& machine = ChainAccess::context(chain)->world->machine();
-  if (machine.shares_cores && chain.size() < few) return "gather-scatter";
-  if (chain.size() < few) return "allgather";
-  if (asked.are_integers) return "radix";
-  return asked.splits && !asked.orders && asked.has_hash ? "hash-64" : "bitonic";
+const Machine& machine_of(const Chain& chain) {
+  return ChainAccess::context(chain)->world->machine();
 }
 
 /// Throws unless the algorithm can do what is asked.
-void check_allowed(const char* call, std::string_view name, const Asked& asked, const Chain& chain) {
+void check_allowed(const char* call, std::string_view name, const SplitQuestion& asked, const Chain& chain) {
   const auto refuse = [&](const char* why) {
     throw Error(MPI_ERR_ARG, fmt::format("{}: algorithm = {} {}", call, name, why));
   };
@@ -118,7 +116,7 @@ SplitField field_of(const char* call, const char* argument, const Label& label, 
 
 struct Splitting {
   SplitCase of;
-  Asked asked;
+  SplitQuestion asked;
 };
 
 Splitting checked(const Chain& chain, const char* call, const Label& color, const Order& color_order,
@@ -132,7 +130,7 @@ Splitting checked(const Chain& chain, const char* call, const Label& color, cons
   splitting.of.color = field_of(call, "color", color, color_order);
   splitting.of.key = field_of(call, "key", key, key_order);
   splitting.of.is_undefined = color.is_undefined();
-  splitting.asked = asked_of(splitting.of.color, splitting.of.key);
+  splitting.asked = question_of(chain, splitting.of.color, splitting.of.key);
   return splitting;
 }
 
@@ -153,16 +151,18 @@ std::vector<std::string_view> split_algorithms() {
 
 std::string_view chosen_split(const Chain& chain, const Label& color, const Order& color_order,
                               const Label& key, const Order& key_order) {
-  return choose(detail::checked(chain, "wisp::chosen_split", color, color_order, key, key_order).asked,
-                chain);
+  const detail::Splitting splitting =
+      detail::checked(chain, "wisp::chosen_split", color, color_order, key, key_order);
+  return detail::choose_split(splitting.asked, detail::machine_of(chain));
 }
 
 Task<Chain> async_split(Chain chain, Label color, Order color_order, Label key, Order key_order,
                         SplitOptions options) {
   constexpr const char* call = "wisp::split";
   detail::Splitting splitting = detail::checked(chain, call, color, color_order, key, key_order);
-  const std::string_view name =
-      options.algorithm.empty() ? choose(splitting.asked, chain) : options.algorithm;
+  const std::string_view name = options.algorithm.empty()
+                                    ? choose_split(splitting.asked, detail::machine_of(chain))
+                                    : options.algorithm;
   const detail::Entry& entry = detail::entry_named(call, name);
   detail::check_allowed(call, name, splitting.asked, chain);
   splitting.of.made = detail::new_context(detail::ChainAccess::context(chain));

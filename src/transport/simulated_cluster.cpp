@@ -113,7 +113,7 @@ void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer,
 }
 
 std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, int tag) {
-  std::deque<Packet*>& unexpected = ranks_[index(rank)].unexpected;
+  std::vector<Packet*>& unexpected = ranks_[index(rank)].unexpected;
   const auto match = std::find_if(unexpected.begin(), unexpected.end(), [&](const Packet* packet) {
     return (source < 0 || packet->envelope.source == source) && (tag < 0 || packet->envelope.tag == tag);
   });

@@ -78,7 +78,7 @@ class SimulatedCluster final : public Engine {
     std::ptrdiff_t memory = 0;  ///< bytes that it holds in the frame pool
     Watcher* watcher = nullptr;
     std::vector<PostedReceive> posted;
-    std::deque<Packet*> unexpected;
+    std::vector<Packet*> unexpected;
     std::unordered_map<int, double> last_arrival;  ///< by destination; only kept when there is jitter
     SimulationReport::Rank counters;
   };

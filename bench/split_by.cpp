@@ -1,0 +1,258 @@
+// Splitting and ordering ranks by any color and key: every algorithm beside MPI_Comm_split, which takes
+// integers only (Moody et al. 2011, figures 3, 4 and 5).
+
+#include "wisp/split.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "benchmarks.hpp"
+#include "wisp/detail/frame_pool.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp::bench {
+namespace {
+
+constexpr int few_groups = 16;
+
+struct Case {
+  std::string name;
+  bool splits = false;
+  bool orders = false;
+  bool has_many = false;
+  std::size_t text = 0;  ///< characters of a color; 0: an integer
+
+  bool are_integers() const { return text == 0; }
+};
+
+std::vector<Case> chosen_cases(const Options& options) {
+  std::vector<Case> cases = {{"reorder", false, true}};
+  for (const bool orders : {false, true}) {
+    for (const bool has_many : {false, true}) {
+      for (const std::size_t text : {0, 5, 80}) {
+        cases.push_back(
+            {fmt::format("{},{},{}", orders ? "split+reorder" : "split", has_many ? "many" : "few",
+                         text == 0 ? "int" : fmt::format("string={}", text)),
+             true, orders, has_many, text});
+      }
+    }
+  }
+  std::erase_if(cases, [&](const Case& of) {
+    if (!options.op.empty()) return of.name != options.op && !of.name.starts_with(options.op + ",");
+    return options.quick && (of.text == 80 || (of.has_many && of.orders));
+  });
+  if (cases.empty()) {
+    throw Error(MPI_ERR_ARG, fmt::format("wisp bench split-by: no case is named '{}'", options.op));
+  }
+  return cases;
+}
+
+/// The number of a rank's group, and its key: as random as a multiplication makes them.
+int group_of(const Case& of, int rank, int size) {
+  const auto drawn = (static_cast<std::uint64_t>(rank) + 1) * 0x9e3779b97f4a7c15U >> 33;
+  const int groups = of.has_many ? std::max(1, size / 2) : few_groups;
+  return of.splits ? static_cast<int>(drawn % static_cast<std::uint64_t>(groups)) : 0;
+}
+int key_of(const Case& of, int rank) {
+  return of.orders ? static_cast<int>((static_cast<std::uint64_t>(rank) + 7) * 0xd1342543de82ef95U >> 33) : 0;
+}
+
+Label color_label(const Case& of, int rank, int size) {
+  if (!of.splits) return {};
+  int group = group_of(of, rank, size);
+  if (of.are_integers()) return group;
+  // Five letters hold 26^5 numbers; longer names differ at their end, as those of nodes do.
+  std::string text(of.text, 'n');
+  for (std::size_t i = 0; i < 5; ++i, group /= 26)
+    text[of.text - 1 - i] = static_cast<char>('a' + group % 26);
+  return text;
+}
+Label key_label(const Case& of, int rank) {
+  return of.orders ? Label(key_of(of, rank)) : Label();
+}
+
+struct Place {
+  int size;
+  int rank;
+  int left;
+  int right;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+Place place_of(const Chain& chain) {
+  return {chain.size(), chain.rank(), chain.left(), chain.right()};
+}
+
+/// Of all ranks, by a serial sort.
+std::vector<Place> expected_places(const Case& of, int size) {
+  std::vector<int> order(static_cast<std::size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return std::pair(group_of(of, a, size), key_of(of, a)) < std::pair(group_of(of, b, size), key_of(of, b));
+  });
+  std::vector<Place> places(order.size());
+  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
+    for (end = first + 1;
+         end < order.size() && group_of(of, order[first], size) == group_of(of, order[end], size);)
+      ++end;
+    for (std::size_t i = first; i < end; ++i) {
+      places[static_cast<std::size_t>(order[i])] = {
+          static_cast<int>(end - first), static_cast<int>(i - first),
+          i == first ? MPI_PROC_NULL : order[i - 1], i + 1 == end ? MPI_PROC_NULL : order[i + 1]};
+    }
+  }
+  return places;
+}
+
+void check_place(const Case& of, std::string_view algorithm, int rank, const Place& is,
+                 const Place& expected) {
+  if (is == expected) return;
+  throw Error(MPI_ERR_OTHER,
+              fmt::format("wisp split-by {}: {} gives rank {} another place than a serial sort", of.name,
+                          algorithm, rank));
+}
+
+/// The algorithms for a case, and at the end the one that is chosen, without a name.
+std::vector<std::string_view> algorithms_for(const Case& of, const Options& options, int size) {
+  std::vector<std::string_view> names = split_algorithms();
+  // With at least as many items on a leader as there are ranks, Cheng's algorithms are all the same.
+  const auto is_repeated = [&](std::string_view name) {
+    return name.starts_with("cheng-") && name != "cheng-128" &&
+           std::stoi(std::string(name.substr(6))) / 2 >= size;
+  };
+  std::erase_if(names, [&](std::string_view name) {
+    if (!options.algorithm.empty()) return name != options.algorithm;
+    return (name == "radix" && !of.are_integers()) || (name.starts_with("hash") && !of.splits) ||
+           is_repeated(name);
+  });
+  if (options.algorithm.empty() || options.algorithm == "chosen") names.push_back("");
+  return names;
+}
+
+std::string variant_name(std::string_view algorithm) {
+  return algorithm.empty() ? "chosen" : std::string(algorithm);
+}
+
+/// What a rank does with the items of all ranks: 20 ns for each and pass, as measured; no messages, so the
+/// cluster does not know of it.
+double seconds_of_all_items(std::string_view algorithm, int rank, int size) {
+  constexpr double seconds_per_item = 20e-9;
+  if (algorithm == "allgather") return seconds_per_item * size;
+  return algorithm == "gather-scatter" && rank == 0 ? 3 * seconds_per_item * size : 0;
+}
+std::string_view name_taken(const Comm& comm, std::string_view algorithm, const Label& color,
+                            const Label& key) {
+  return algorithm.empty() ? chosen_split(comm, color, {}, key, {}) : algorithm;
+}
+
+/// Bytes that one rank contributes: its color, its key, or both.
+std::size_t bytes_of(const Case& of) {
+  return (of.splits ? std::max(of.text, of.are_integers() ? sizeof(int) : 0) : 0) +
+         (of.orders ? sizeof(int) : 0);
+}
+
+/// The most memory that a call takes on any rank.
+std::size_t peak_of(const std::function<void(int)>& call) {
+  const std::size_t before = wisp::detail::FramePool::live_bytes();
+  wisp::detail::FramePool::begin_peak();
+  call(0);
+  unsigned long peak = wisp::detail::FramePool::peak_bytes() - before;
+  wisp::detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, &peak, 1, MPI_UNSIGNED_LONG, MPI_MAX, MPI_COMM_WORLD),
+                          "MPI_Allreduce");
+  return peak;
+}
+
+}  // namespace
+
+void bench_split_by(const Options& options) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const Chain chain = comm;
+  const int rank = comm.rank();
+  const int size = comm.size();
+  Report report(options,
+                fmt::format("wisp bench split-by: {} ranks, {}{}", size, mpi_name(),
+                            ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
+                rank == 0);
+  for (const Case& of : chosen_cases(options)) {
+    const Place expected = expected_places(of, size)[static_cast<std::size_t>(rank)];
+    const Label color = color_label(of, rank, size);
+    const Label key = key_label(of, rank);
+    std::vector<Variant> variants;
+    if (of.are_integers()) {
+      variants.push_back({"MPI_Comm_split", [&](int) {
+                            MPI_Comm made = MPI_COMM_NULL;
+                            wisp::detail::check_mpi(MPI_Comm_split(MPI_COMM_WORLD, group_of(of, rank, size),
+                                                                   key_of(of, rank), &made),
+                                                    "MPI_Comm_split");
+                            MPI_Comm_free(&made);
+                          }});
+    }
+    for (const std::string_view algorithm : algorithms_for(of, options, size)) {
+      const auto call = [=](int) {
+        check_place(of, algorithm, rank, place_of(split(chain, color, {}, key, {}, {algorithm})), expected);
+      };
+      variants.push_back({variant_name(algorithm), call});
+    }
+    std::vector<std::size_t> peaks;
+    for (const Variant& variant : variants) peaks.push_back(peak_of(variant.run));
+    const std::vector<Timing> timings =
+        measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, options.quick ? 2 : 5});
+    const Row cell{.bench = "split-by", .case_name = of.name, .ranks = size, .bytes = bytes_of(of)};
+    std::vector<Row> rows = rows_of(cell, variants, timings);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (variants[i].name != "MPI_Comm_split") rows[i].peak_bytes = peaks[i];
+    }
+    report.add(rows);
+  }
+}
+
+void simulate_split_by(const Options& options, const SimulationOptions& given) {
+  const int size = given.ranks;
+  Report report(options, fmt::format("wisp simulate split-by: {} ranks, virtual time", size), true);
+  for (const Case& of : chosen_cases(options)) {
+    const std::vector<Place> expected = expected_places(of, size);
+    std::vector<Row> rows;
+    for (const std::string_view algorithm : algorithms_for(of, options, size)) {
+      if (algorithm == "allgather-mpi") continue;
+      SimulationOptions cluster = given;
+      // The tables of all ranks together would fill terabytes: of many ranks' tables only sizes travel.
+      constexpr int most_with_tables = 4096;
+      constexpr int most_with_allgather = 1 << 16;
+      const bool is_checked = algorithm != "allgather" || size <= most_with_tables;
+      if (algorithm == "allgather" && size > most_with_allgather) continue;
+      if (!is_checked) cluster.carried_bytes = 64;
+      if (algorithm.starts_with("cheng-")) {
+        constexpr int most_leaders = 512;
+        if (size / std::stoi(std::string(algorithm.substr(6))) > most_leaders) continue;
+      }
+      const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
+        const int rank = comm.rank();
+        const Label color = color_label(of, rank, size);
+        const Label key = key_label(of, rank);
+        const Chain made = co_await async_split(comm, color, {}, key, {}, {algorithm});
+        simulated_work(comm, seconds_of_all_items(name_taken(comm, algorithm, color, key), rank, size));
+        if (is_checked) {
+          check_place(of, algorithm, rank, place_of(made), expected[static_cast<std::size_t>(rank)]);
+        }
+      });
+      std::size_t peak = 0;
+      for (const auto& rank : run.ranks) peak = std::max(peak, rank.peak_bytes);
+      rows.push_back({.bench = "split-by",
+                      .variant = variant_name(algorithm),
+                      .case_name = of.name,
+                      .ranks = size,
+                      .bytes = bytes_of(of),
+                      .min_us = run.seconds * 1e6,
+                      .median_us = run.seconds * 1e6,
+                      .messages = run.messages,
+                      .volume = run.bytes,
+                      .peak_bytes = peak});
+    }
+    report.add(rows);
+  }
+}
+
+}  // namespace wisp::bench
