@@ -514,6 +514,7 @@ int WISP_Ialltoallw_range(const void* sendbuf, const int sendcounts[], const int
 }
 #endif
 
+#include "wisp/chain.h"
 #include "wisp/neighborhood.h"
 
 #endif

@@ -4,14 +4,9 @@
 #include <cstdint>
 #include <span>
 
-namespace wisp::detail {
+#include "wisp/detail/mix.hpp"
 
-/// Spreads every bit of a number over all others; one to one.
-constexpr std::uint64_t mix(std::uint64_t number) {
-  number = (number ^ number >> 32) * 0xd6e8feb86659fd93U;
-  number = (number ^ number >> 32) * 0xd6e8feb86659fd93U;
-  return number ^ number >> 32;
-}
+namespace wisp::detail {
 
 /// A hash of bytes, eight at a time; those of one length and of another differ as well.
 constexpr std::uint64_t hash_bytes(std::span<const std::byte> bytes, std::uint64_t seed) {

@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "wisp/detail/mix.hpp"
 #include "wisp/detail/sort/balance.hpp"
 
 namespace wisp::detail {
-
-/// A well-mixed function of one number (the finalizer of SplitMix64; Steele, Lea, Flood 2014).
-constexpr std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 /// Random positions in an interval that every rank can compute alone: the interval is cut into as many equal
 /// strata as there are samples, and each gives one position. So nobody has to be told how many samples a

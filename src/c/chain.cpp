@@ -1,0 +1,338 @@
+#include "wisp/chain.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include "c/shims.hpp"
+#include "chain/link.hpp"
+#include "transport/type_layout.hpp"
+#include "wisp/split.hpp"
+
+// Chains and splits of wisp/chain.h.
+
+struct WISP_Chain_object {
+  wisp::Chain chain;
+};
+
+extern "C" const char WISP_Undefined_color = 0;
+
+using namespace wisp;
+using namespace wisp::c;
+
+namespace {
+
+const Chain& chain_of(WISP_Chain chain) {
+  if (chain == WISP_CHAIN_NULL) throw Error(MPI_ERR_COMM, "chain = WISP_CHAIN_NULL");
+  return chain->chain;
+}
+
+WISP_Chain new_chain(Chain chain) {
+  return chain.empty() ? WISP_CHAIN_NULL : new WISP_Chain_object{std::move(chain)};
+}
+
+/// Operations that set a handle when they are done.
+Task<> set_handle(Task<Chain> made, WISP_Chain* to) {
+  Chain chain = co_await std::move(made);
+  *to = new_chain(std::move(chain));
+}
+Task<> set_handle(Task<Comm> made, WISP_Comm* to) {
+  Comm comm = co_await std::move(made);
+  *to = new_comm(std::move(comm));
+}
+
+bool is_one_of(MPI_Datatype type, std::span<const MPI_Datatype> types) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+Label::Kind kind_of(MPI_Datatype type, const detail::TypeLayout& layout) {
+  const MPI_Datatype text[] = {MPI_CHAR, MPI_BYTE, MPI_PACKED};
+  const MPI_Datatype signed_numbers[] = {MPI_SIGNED_CHAR, MPI_SHORT,  MPI_INT,     MPI_LONG,
+                                         MPI_LONG_LONG,   MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
+                                         MPI_INT64_T,     MPI_AINT,   MPI_COUNT,   MPI_OFFSET};
+  const MPI_Datatype unsigned_numbers[] = {
+      MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,      MPI_UINT8_T, MPI_UINT16_T,
+      MPI_UINT32_T,      MPI_UINT64_T,       MPI_C_BOOL,   MPI_UNSIGNED_LONG_LONG, MPI_WCHAR};
+  if (is_one_of(type, text)) return Label::Kind::text;
+  if (is_one_of(type, signed_numbers)) return Label::Kind::signed_numbers;
+  if (is_one_of(type, unsigned_numbers)) return Label::Kind::unsigned_numbers;
+  if (type == MPI_FLOAT || type == MPI_DOUBLE) return Label::Kind::floating_numbers;
+  return layout.contiguous ? Label::Kind::bytes : Label::Kind::padded;
+}
+
+Label label_of(const char* name, const void* data, int count, MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return {};
+  const std::string count_name = std::string(name) + "_count";
+  const std::size_t elements = checked_count(count, count_name.c_str());
+  const detail::TypeLayout layout = detail::TypeLayout::of(type);
+  const auto width = static_cast<std::size_t>(layout.extent);
+  const Label::Kind kind = kind_of(type, layout);
+  if (data == WISP_UNDEFINED) {
+    const std::vector<std::byte> nothing(kind == Label::Kind::text ? 0 : elements * width);
+    Label undefined(kind, nothing.data(), nothing.size() / width, width);
+    undefined.leave_out();
+    return undefined;
+  }
+  if (data == nullptr && elements > 0) throw Error(MPI_ERR_BUFFER, fmt::format("{} = NULL", name));
+  return {kind, data, elements, width};
+}
+
+int bytes_of(Order::Bytes bytes) {
+  return static_cast<int>(bytes.size());
+}
+
+Order order_of(const WISP_Order* given) {
+  Order order;
+  if (given == nullptr) return order;
+  if (given->compare != nullptr) {
+    order.compare = [by = *given](Order::Bytes a, Order::Bytes b) {
+      return by.compare(a.data(), bytes_of(a), b.data(), bytes_of(b), by.state);
+    };
+  }
+  if (given->hash != nullptr) {
+    order.hash = [by = *given](Order::Bytes label) {
+      return by.hash(label.data(), bytes_of(label), by.state);
+    };
+  }
+  return order;
+}
+
+/// The sum of a segmented scan needs no count of its own.
+Buffer vector_of(void* address, MPI_Count count, MPI_Datatype type) {
+  return to_receive(address, count, type, "count");
+}
+ConstBuffer input_of(const void* address, MPI_Count count, MPI_Datatype type) {
+  return to_send(address, count, type, "count");
+}
+
+/// One side of a gather, with a block for each rank.
+std::size_t all_count(const Chain& on, MPI_Count count, const char* name) {
+  return checked_count(count, name) * static_cast<std::size_t>(on.size());
+}
+Buffer all_blocks(const Chain& on, void* address, MPI_Count count, MPI_Datatype type, int root) {
+  if (on.rank() != root) return {};
+  return {address, all_count(on, count, "recvcount"), type};
+}
+ConstBuffer all_blocks(const Chain& on, const void* address, MPI_Count count, MPI_Datatype type, int root) {
+  if (on.rank() != root) return {};
+  return {address, all_count(on, count, "sendcount"), type};
+}
+
+void put(int* to, int value) {
+  if (to != nullptr) *to = value;
+}
+
+}  // namespace
+
+#define WISP_LIST(...) __VA_ARGS__
+
+// The blocking and the nonblocking form; `arguments` are those of the C++ member, in terms of the chain `on`.
+#define WISP_FACES(name, parameters, arguments)                                          \
+  int WISP_Chain_##name(WISP_LIST parameters WISP_Chain chain) {                         \
+    return guarded("WISP_Chain_" #name, [&] {                                            \
+      const Chain& on = chain_of(chain);                                                 \
+      on.name(WISP_LIST arguments ChainOptions());                                       \
+    });                                                                                  \
+  }                                                                                      \
+  int WISP_Chain_i##name(WISP_LIST parameters WISP_Chain chain, WISP_Request* request) { \
+    return guarded("WISP_Chain_i" #name, [&] {                                           \
+      const Chain& on = chain_of(chain);                                                 \
+      out(request, "request");                                                           \
+      put_request(request, on.i##name(WISP_LIST arguments ChainOptions()));              \
+    });                                                                                  \
+  }
+
+extern "C" {
+
+int WISP_Chain_of_comm(WISP_Comm comm, WISP_Chain* chain) {
+  return guarded("WISP_Chain_of_comm", [&] { out(chain, "chain") = new_chain(Chain(comm_of(comm))); });
+}
+
+int WISP_Chain_of_range(WISP_Comm comm, int first, int last, int stride, WISP_Chain* chain) {
+  return guarded("WISP_Chain_of_range",
+                 [&] { out(chain, "chain") = new_chain(Chain(comm_of(comm), first, last, stride)); });
+}
+
+int WISP_Chain_of_neighbors(WISP_Comm comm, int left, int right, int rank, int size, int tag,
+                            WISP_Chain* chain) {
+  return guarded("WISP_Chain_of_neighbors", [&] {
+    out(chain, "chain");
+    *chain = new_chain(Chain::of_neighbors(comm_of(comm), {size, rank, left, right}, tag));
+  });
+}
+
+int WISP_Chain_free(WISP_Chain* chain) {
+  return guarded("WISP_Chain_free", [&] {
+    chain_of(out(chain, "chain"));
+    delete *chain;
+    *chain = WISP_CHAIN_NULL;
+  });
+}
+
+int WISP_Chain_rank(WISP_Chain chain, int* rank) {
+  return guarded("WISP_Chain_rank", [&] { out(rank, "rank") = chain_of(chain).rank(); });
+}
+
+int WISP_Chain_size(WISP_Chain chain, int* size) {
+  return guarded("WISP_Chain_size", [&] { out(size, "size") = chain_of(chain).size(); });
+}
+
+int WISP_Chain_neighbors(WISP_Chain chain, int* address, int* left, int* right) {
+  return guarded("WISP_Chain_neighbors", [&] {
+    const Chain& on = chain_of(chain);
+    put(address, on.address());
+    put(left, on.left());
+    put(right, on.right());
+  });
+}
+
+int WISP_Chain_to_comm(WISP_Chain chain, WISP_Comm* newcomm) {
+  return guarded("WISP_Chain_to_comm", [&] {
+    out(newcomm, "newcomm");
+    *newcomm = new_comm(chain_of(chain).to_comm());
+  });
+}
+
+int WISP_Chain_ito_comm(WISP_Chain chain, WISP_Comm* newcomm, WISP_Request* request) {
+  return guarded("WISP_Chain_ito_comm", [&] {
+    out(newcomm, "newcomm") = WISP_COMM_NULL;
+    out(request, "request");
+    const Chain& on = chain_of(chain);
+    put_request(request, on.start(set_handle(to_comm(on), newcomm)));
+  });
+}
+
+WISP_FACES(barrier, (), ())
+WISP_FACES(bcast, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, ),
+           (vector_of(buffer, count, datatype), root, ))
+WISP_FACES(reduce,
+           (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+            int root, ),
+           (input_of(sendbuf, count, datatype), vector_of(recvbuf, count, datatype), op, root, ))
+WISP_FACES(allreduce,
+           (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
+           (input_of(sendbuf, count, datatype), vector_of(recvbuf, count, datatype), op, ))
+WISP_FACES(scan, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
+           (input_of(sendbuf, count, datatype), vector_of(recvbuf, count, datatype), op, ))
+WISP_FACES(exscan, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
+           (input_of(sendbuf, count, datatype), vector_of(recvbuf, count, datatype), op, ))
+WISP_FACES(double_scan,
+           (const void* sendbuf, void* before, void* after, MPI_Count count, MPI_Datatype datatype,
+            MPI_Op op, ),
+           (input_of(sendbuf, count, datatype), vector_of(before, count, datatype),
+            vector_of(after, count, datatype), op, ))
+WISP_FACES(double_exscan,
+           (const void* sendbuf, void* before, void* after, MPI_Count count, MPI_Datatype datatype,
+            MPI_Op op, ),
+           (input_of(sendbuf, count, datatype), vector_of(before, count, datatype),
+            vector_of(after, count, datatype), op, ))
+WISP_FACES(segmented_scan,
+           (const void* color, int color_count, MPI_Datatype color_type, const void* sendbuf, void* recvbuf,
+            MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
+           (label_of("color", color, color_count, color_type), input_of(sendbuf, count, datatype),
+            vector_of(recvbuf, count, datatype), op, ))
+WISP_FACES(segmented_exscan,
+           (const void* color, int color_count, MPI_Datatype color_type, const void* sendbuf, void* recvbuf,
+            MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
+           (label_of("color", color, color_count, color_type), input_of(sendbuf, count, datatype),
+            vector_of(recvbuf, count, datatype), op, ))
+WISP_FACES(gather,
+           (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+            MPI_Count recvcount, MPI_Datatype recvtype, int root, ),
+           (to_send(sendbuf, sendcount, sendtype, "sendcount"),
+            all_blocks(on, recvbuf, recvcount, recvtype, root), root, ))
+WISP_FACES(scatter,
+           (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+            MPI_Count recvcount, MPI_Datatype recvtype, int root, ),
+           (all_blocks(on, sendbuf, sendcount, sendtype, root),
+            to_receive(recvbuf, recvcount, recvtype, "recvcount"), root, ))
+WISP_FACES(allgather,
+           (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+            MPI_Count recvcount, MPI_Datatype recvtype, ),
+           (to_send(sendbuf, sendcount, sendtype, "sendcount"),
+            all_blocks(on, recvbuf, recvcount, recvtype, on.rank()), ))
+
+int WISP_Split(WISP_Chain chain, const void* color, int color_count, MPI_Datatype color_type,
+               const WISP_Order* color_order, const void* key, int key_count, MPI_Datatype key_type,
+               const WISP_Order* key_order, MPI_Info info, WISP_Chain* newchain) {
+  return guarded("WISP_Split", [&] {
+    out(newchain, "newchain");
+    const InfoValue algorithm(info, "wisp_algorithm");
+    *newchain = new_chain(split(chain_of(chain), label_of("color", color, color_count, color_type),
+                                order_of(color_order), label_of("key", key, key_count, key_type),
+                                order_of(key_order), {algorithm.get()}));
+  });
+}
+
+int WISP_Isplit(WISP_Chain chain, const void* color, int color_count, MPI_Datatype color_type,
+                const WISP_Order* color_order, const void* key, int key_count, MPI_Datatype key_type,
+                const WISP_Order* key_order, MPI_Info info, WISP_Chain* newchain, WISP_Request* request) {
+  return guarded("WISP_Isplit", [&] {
+    out(newchain, "newchain") = WISP_CHAIN_NULL;
+    out(request, "request");
+    const InfoValue algorithm(info, "wisp_algorithm");
+    const Chain& on = chain_of(chain);
+    Task<Chain> made =
+        async_split(on, label_of("color", color, color_count, color_type), order_of(color_order),
+                    label_of("key", key, key_count, key_type), order_of(key_order), {algorithm.get()});
+    put_request(request, on.start(set_handle(std::move(made), newchain)));
+  });
+}
+
+int WISP_Comm_split(WISP_Comm comm, int color, int key, WISP_Comm* newcomm) {
+  return guarded("WISP_Comm_split", [&] {
+    out(newcomm, "newcomm") = WISP_COMM_NULL;
+    Label label = color;
+    if (color == MPI_UNDEFINED) label.leave_out();
+    const Chain made = split(comm_of(comm), label, {}, key);
+    if (!made.empty()) *newcomm = new_comm(made.to_comm());
+  });
+}
+
+int WISP_Split_by_string(WISP_Chain chain, const char* color, WISP_Chain* newchain) {
+  return guarded("WISP_Split_by_string", [&] {
+    out(newchain, "newchain");
+    if (color == nullptr) throw Error(MPI_ERR_ARG, "color = NULL");
+    *newchain = new_chain(by_string(chain_of(chain), color));
+  });
+}
+
+int WISP_Split_by_host(WISP_Chain chain, WISP_Chain* newchain) {
+  return guarded("WISP_Split_by_host", [&] {
+    out(newchain, "newchain");
+    *newchain = new_chain(by_host(chain_of(chain)));
+  });
+}
+
+int WISP_Split_by_shared_memory(WISP_Chain chain, WISP_Chain* newchain) {
+  return guarded("WISP_Split_by_shared_memory", [&] {
+    out(newchain, "newchain");
+    *newchain = new_chain(by_shared_memory(chain_of(chain)));
+  });
+}
+
+int WISP_Split_two_level(WISP_Chain chain, const void* color, int color_count, MPI_Datatype color_type,
+                         const WISP_Order* color_order, WISP_Chain* members, WISP_Chain* leaders) {
+  return guarded("WISP_Split_two_level", [&] {
+    out(members, "members");
+    out(leaders, "leaders");
+    TwoLevels levels =
+        two_level(chain_of(chain), label_of("color", color, color_count, color_type), order_of(color_order));
+    *members = new_chain(std::move(levels.members));
+    *leaders = new_chain(std::move(levels.leaders));
+  });
+}
+
+int WISP_Group_rank(WISP_Chain chain, const void* color, int color_count, MPI_Datatype color_type,
+                    const WISP_Order* color_order, int* group, int* groups, int* rank, int* size) {
+  return guarded("WISP_Group_rank", [&] {
+    const GroupRank found =
+        group_rank(chain_of(chain), label_of("color", color, color_count, color_type), order_of(color_order));
+    put(group, found.group);
+    put(groups, found.groups);
+    put(rank, found.rank);
+    put(size, found.size);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+
+#include "cli/commands.hpp"
+#include "wisp/collectives.hpp"
+#include "wisp/error.hpp"
+#include "wisp/split.hpp"
+
+// wisp groups: which ranks share a host, the value of an environment variable, or what a command says.
+
+namespace wisp::cli {
+namespace {
+
+struct Arguments {
+  bool by_memory = false;
+  std::string variable;
+  std::vector<std::string> command;
+};
+
+/// For the shell, whatever is in it.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// What a command writes to standard output, without the line ends behind it.
+std::string output_of(const std::vector<std::string>& command) {
+  std::string line;
+  for (const std::string& word : command) line += quoted(word) + " ";
+  std::FILE* pipe = popen(line.c_str(), "r");
+  if (pipe == nullptr) return "(cannot be run)";
+  std::string output;
+  std::array<char, 256> part;
+  while (std::fgets(part.data(), part.size(), pipe) != nullptr) output += part.data();
+  const int status = pclose(pipe);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return fmt::format("(exit code {})", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+  }
+  output.erase(output.find_last_not_of("\r\n") + 1);
+  return output;
+}
+
+std::string color_of(const Arguments& arguments) {
+  if (!arguments.command.empty()) return output_of(arguments.command);
+  if (arguments.by_memory) return shared_memory_name();
+  if (arguments.variable.empty()) return host_name();
+  const char* value = std::getenv(arguments.variable.c_str());
+  return value == nullptr ? "(not set)" : value;
+}
+
+std::string title_of(const Arguments& arguments) {
+  if (!arguments.command.empty()) return fmt::format("{}", fmt::join(arguments.command, " "));
+  if (arguments.by_memory) return "shared memory";
+  return arguments.variable.empty() ? "host" : arguments.variable;
+}
+
+/// 0-3,8,10-11
+std::string ranges_of(const std::vector<int>& ranks) {
+  std::string text;
+  for (std::size_t first = 0, end = 0; first < ranks.size(); first = end) {
+    for (end = first + 1; end < ranks.size() && ranks[end] == ranks[end - 1] + 1;) ++end;
+    if (!text.empty()) text += ",";
+    text += end - first == 1 ? fmt::format("{}", ranks[first])
+                             : fmt::format("{}-{}", ranks[first], ranks[end - 1]);
+  }
+  return text;
+}
+
+/// One piece of text of each rank of a communicator, at rank 0.
+std::vector<std::string> gather_texts(const Comm& comm, const std::string& mine) {
+  const auto size = static_cast<int>(mine.size());
+  std::vector<int> sizes(comm.rank() == 0 ? static_cast<std::size_t>(comm.size()) : 0);
+  comm.gather(buffer_of(size), sizes, 0);
+  std::string all(static_cast<std::size_t>(std::reduce(sizes.begin(), sizes.end())), '\0');
+  comm.gatherv(mine, Blocks(Buffer(all), sizes), 0);
+  std::vector<std::string> texts;
+  std::size_t at = 0;
+  for (const int of : sizes) {
+    texts.push_back(all.substr(at, static_cast<std::size_t>(of)));
+    at += static_cast<std::size_t>(of);
+  }
+  return texts;
+}
+
+/// So that a line of the table is a line.
+std::string on_one_line(std::string text) {
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2)) {
+    text.replace(at, 1, "\\n");
+  }
+  return text;
+}
+
+int run_groups(const Arguments& arguments) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const std::string color = color_of(arguments);
+  const TwoLevels levels = two_level(comm, color);
+
+  const Chain& members = levels.members;
+  const bool is_leader = !levels.leaders.empty();
+  std::vector<int> ranks(is_leader ? static_cast<std::size_t>(members.size()) : 0);
+  members.gather(buffer_of(comm.rank()), ranks, 0);
+  if (!is_leader) return 0;
+
+  const Comm leaders = levels.leaders.to_comm();
+  const std::vector<std::string> names = gather_texts(leaders, on_one_line(color));
+  const std::vector<std::string> lists = gather_texts(leaders, ranges_of(ranks));
+  std::vector<int> sizes(leaders.rank() == 0 ? static_cast<std::size_t>(leaders.size()) : 0);
+  leaders.gather(buffer_of(members.size()), sizes, 0);
+  if (leaders.rank() != 0) return 0;
+
+  const std::string title = title_of(arguments);
+  const std::string heading = arguments.command.empty() ? title : "output";
+  std::size_t width = heading.size();
+  for (const std::string& name : names) width = std::max(width, name.size());
+  fmt::print("{} rank{} in {} group{} by {}\n\n{:>5}  {:>6}  {:<{}}  {}\n", comm.size(),
+             comm.size() == 1 ? "" : "s", leaders.size(), leaders.size() == 1 ? "" : "s", title, "group",
+             "size", heading, width, "ranks");
+  for (std::size_t g = 0; g < names.size(); ++g) {
+    fmt::print("{:>5}  {:>6}  {:<{}}  {}\n", g, sizes[g], names[g], width, lists[g]);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command add_groups(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "groups", "Print which ranks share a host, an environment variable's value, or a command's output");
+  CLI::Option* by_memory =
+      command->add_flag("--memory", arguments->by_memory, "By the memory that ranks can share");
+  CLI::Option* variable =
+      command->add_option("--env", arguments->variable, "By the value of this environment variable");
+  CLI::Option* by_command = command->add_option(
+      "command", arguments->command, "By what this command writes, on every rank: -- COMMAND ARGUMENTS…");
+  by_memory->excludes(variable)->excludes(by_command);
+  variable->excludes(by_command);
+  return {command, [arguments] { return run_groups(*arguments); }};
+}
+
+}  // namespace wisp::cli
