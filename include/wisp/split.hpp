@@ -62,6 +62,7 @@ class Label {
   Label(const T& value)  // NOLINT(google-explicit-constructor): a value is a color
       : kind_(kind_of<T>()), width_(width_of<T>()), bytes_(sizeof(T)) {
     std::memcpy(bytes_.data(), &value, sizeof(T));
+    if (kind_ == Kind::floating_numbers) unify_equal_numbers();
   }
   Label(std::string_view text)  // NOLINT(google-explicit-constructor)
       : Label(std::as_bytes(std::span(text))) {
@@ -93,6 +94,9 @@ class Label {
   std::vector<std::byte> ordered_bytes(const char* call, const char* argument) const;
 
  private:
+  /// Of floating-point numbers: those that are equal get the same bytes.
+  void unify_equal_numbers();
+
   template <class T>
   static constexpr Kind kind_of() {
     if constexpr (detail::IsArray<T>::value) {

@@ -30,7 +30,7 @@ Operator Operator::on_bytes(std::function<void(const std::byte*, std::byte*)> jo
 
 void Operator::apply(const void* left, void* right, std::size_t count, MPI_Datatype type) const {
   if (join_) {
-    join_(left, right, count / item_bytes_);
+    join_(left, right, count * detail::TypeLayout::of(type).size / item_bytes_);
   } else {
     detail::reduce_into_right(left, right, count, type, op_);
   }

@@ -33,12 +33,16 @@ Request persistent(const Chain& chain, const ChainOptions& options, Plan<Run> pl
 /// An operator, and vectors that consist of its items.
 void check_operator(const char* call, const Operator& op, const ConstBuffer& vector) {
   if (op.is_null()) throw Error(MPI_ERR_OP, fmt::format("{}: op = MPI_OP_NULL", call));
-  if (op.item_bytes() == 0) return;
-  const std::size_t bytes = vector.count * TypeLayout::of(vector.type).size;
-  if (bytes % op.item_bytes() != 0) {
+  if (op.item_bytes() <= 1) return;
+  const TypeLayout layout = TypeLayout::of(vector.type);
+  if (!layout.contiguous) {
+    throw Error(MPI_ERR_TYPE,
+                fmt::format("{}: the datatype has gaps, but the operator's items have none", call));
+  }
+  if (vector.count * layout.size % op.item_bytes() != 0) {
     throw Error(MPI_ERR_COUNT,
                 fmt::format("{}: send has {} bytes, not a multiple of the operator's items of {}", call,
-                            bytes, op.item_bytes()));
+                            vector.count * layout.size, op.item_bytes()));
   }
 }
 

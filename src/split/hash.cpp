@@ -8,9 +8,9 @@
 //   Source: Moody et al. 2011, section 3.3
 
 #include "chain/algorithms.hpp"
-#include "pattern/hash_bytes.hpp"
 #include "split/algorithms.hpp"
 #include "split/bins.hpp"
+#include "wisp/detail/mix.hpp"
 
 namespace wisp::detail {
 namespace {
@@ -18,31 +18,16 @@ namespace {
 /// More than would ever be needed to separate different fingerprints.
 constexpr int most_iterations = 64;
 
-class ColorHash {
- public:
-  explicit ColorHash(const SplitField& color) : color_(color), is_exact_(color.is_integer) {
-    if (color.is_integer) {
-      fingerprint_ = color.number();
-    } else {
-      fingerprint_ = color.order.hash ? color.order.hash(color.bytes) : hash_bytes(color.bytes, 0);
-    }
-  }
+/// Different for almost all different colors; of integers, for all.
+std::uint64_t fingerprint_of(const SplitField& color) {
+  return color.is_integer ? color.number() : color.hash;
+}
 
-  /// Different for almost all different colors.
-  std::uint64_t fingerprint() const { return fingerprint_; }
-  /// Different for all of them.
-  bool is_exact() const { return is_exact_; }
-  int bin(int iteration) const {
-    constexpr int bins_in_hash = 64 / bin_bits;
-    const std::uint64_t hash = mix(fingerprint_ + static_cast<std::uint64_t>(iteration / bins_in_hash));
-    return static_cast<int>(hash >> (iteration % bins_in_hash * bin_bits) & (bin_count - 1));
-  }
-
- private:
-  const SplitField& color_;
-  bool is_exact_;
-  std::uint64_t fingerprint_;
-};
+int bin_of(std::uint64_t fingerprint, int iteration) {
+  constexpr int bins_in_hash = 64 / bin_bits;
+  const std::uint64_t hash = mix(fingerprint + static_cast<std::uint64_t>(iteration / bins_in_hash));
+  return static_cast<int>(hash >> (iteration % bins_in_hash * bin_bits) & (bin_count - 1));
+}
 
 /// True if all colors of the chain are the same, byte by byte or as the user's order says.
 Task<bool> is_one_color(Link link, const SplitCase& of) {
@@ -58,17 +43,17 @@ Task<bool> is_one_color(Link link, const SplitCase& of) {
 Task<ChainPlace> split_hash(Link link, const SplitCase& of, int gather_below) {
   const auto split_small = gather_below > link.size() ? split_allgather : split_bitonic;
   if (!of.color.is_given || gather_below > link.size()) co_return co_await split_small(std::move(link), of);
-  const ColorHash hash(of.color);
+  const std::uint64_t fingerprint = fingerprint_of(of.color);
   bool is_one_hash = false;
   for (int iteration = 0; !is_one_hash && iteration < most_iterations; ++iteration) {
-    const int bin = of.is_undefined ? -1 : hash.bin(iteration);
-    const Binned<SameBin> binned = co_await split_into_bins<SameBin>(link, bin, hash.fingerprint());
+    const int bin = of.is_undefined ? -1 : bin_of(fingerprint, iteration);
+    const Binned<SameBin> binned = co_await split_into_bins<SameBin>(link, bin, fingerprint);
     if (of.is_undefined) co_return ChainPlace();
     link = link.at(binned.place());
     is_one_hash = binned.total(bin).is_mixed == 0;
     if (link.size() < gather_below) co_return co_await split_allgather(std::move(link), of);
   }
-  const bool is_done = is_one_hash && (hash.is_exact() || co_await is_one_color(link, of));
+  const bool is_done = is_one_hash && (of.color.is_integer || co_await is_one_color(link, of));
   if (!is_done) co_return co_await split_bitonic(std::move(link), of);
   if (of.key.is_given) {
     const SplitCase by_key = of.of_one_color();

@@ -28,9 +28,6 @@ void make_canonical(std::byte* number) {
 }
 
 void order_number(std::byte* number, std::size_t width, Label::Kind kind) {
-  if (kind == Label::Kind::floating_numbers) {
-    width == sizeof(float) ? make_canonical<float>(number) : make_canonical<double>(number);
-  }
   if constexpr (std::endian::native == std::endian::little) std::reverse(number, number + width);
   if (kind == Label::Kind::signed_numbers) number[0] ^= sign_bit;
   if (kind == Label::Kind::floating_numbers) {
@@ -46,6 +43,14 @@ void order_number(std::byte* number, std::size_t width, Label::Kind kind) {
 Label::Label(Kind kind, const void* data, std::size_t count, std::size_t width)
     : kind_(kind), width_(width), bytes_(count * width) {
   if (!bytes_.empty()) std::memcpy(bytes_.data(), data, bytes_.size());
+  if (kind_ == Kind::floating_numbers) unify_equal_numbers();
+}
+
+void Label::unify_equal_numbers() {
+  for (std::size_t at = 0; at < bytes_.size(); at += width_) {
+    std::byte* number = bytes_.data() + at;
+    width_ == sizeof(float) ? make_canonical<float>(number) : make_canonical<double>(number);
+  }
 }
 
 std::vector<std::byte> Label::ordered_bytes(const char* call, const char* argument) const {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pattern/hash_bytes.hpp"
 #include "split/algorithms.hpp"
 #include "split/choice.hpp"
 #include "wisp/error.hpp"
@@ -106,10 +107,10 @@ SplitField field_of(const char* call, const char* argument, const Label& label, 
   field.is_given = true;
   field.has_own_length = label.has_own_length();
   field.order = order;
-  // A hash of the user's is given the bytes of labels too; without a comparison, those decide.
   field.bytes = order.compare ? label.bytes() : label.ordered_bytes(call, argument);
   const bool is_number =
       label.kind() == Label::Kind::unsigned_numbers || label.kind() == Label::Kind::signed_numbers;
+  field.hash = order.hash ? order.hash(label.bytes()) : hash_bytes(field.bytes, 0);
   field.is_integer = is_number && !order.compare && !order.hash && field.bytes.size() <= 8;
   return field;
 }

@@ -18,6 +18,7 @@ struct SplitField {
   /// This rank's: ordered as bytes, unless the user has given an order.
   std::vector<std::byte> bytes;
   Order order;
+  std::uint64_t hash = 0;  ///< of a color, by the user's function if there is one
   bool is_integer = false;  ///< of at most 8 bytes, without an order of the user's
 
   int compare(Order::Bytes a, Order::Bytes b) const;
