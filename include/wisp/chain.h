@@ -94,9 +94,9 @@ int WISP_Chain_iallgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
                           MPI_Count recvcount, MPI_Datatype recvtype, WISP_Chain chain,
                           WISP_Request* request);
 
-/* How colors or keys compare, if not by themselves; the functions are given their bytes and how many, and
-   `state`. Equal labels have equal hashes; hash may be NULL (with a compare, hash algorithms are not used
-   then). */
+/* How colors or keys compare, if not by themselves; the functions are given their bytes, aligned for any type
+   (NULL, perhaps, if there are none), how many, and `state`. Equal labels have equal hashes; hash may be NULL
+   (with a compare, hash algorithms are not used then). */
 typedef struct WISP_Order {
   int (*compare)(const void* a, int a_bytes, const void* b, int b_bytes, void* state);
   uint64_t (*hash)(const void* label, int bytes, void* state);

@@ -245,11 +245,12 @@ Task<> barrier(const Chain& chain, const ChainOptions& options = {});
 /// The root's buffer to all. ⌈log2 p⌉ (α + nβ), the data once to each.
 Task<> bcast(const Chain& chain, const Buffer& buffer, int root, const ChainOptions& options = {});
 
-/// The sum of all `send` in the root's `receive`. ⌈log2 p⌉ (α + nβ), two messages a rank.
+/// The sum of all `send` in the root's `receive`. ⌈log2 p⌉ (α + nβ), two messages a rank (of more than
+/// 4 KiB, three: addresses go alone then).
 Task<> reduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
               int root, const ChainOptions& options = {});
 
-/// The sum of all `send` in everybody's `receive`. ⌈log2 p⌉ (α + 2nβ).
+/// The sum of all `send` in everybody's `receive`, the same bits on all ranks. 2 ⌈log2 p⌉ (α + nβ).
 Task<> allreduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                  const ChainOptions& options = {});
 

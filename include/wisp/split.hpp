@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,14 +29,16 @@ template <class T>
 struct IsArray : std::false_type {};
 template <class T, std::size_t n>
 struct IsArray<std::array<T, n>> : std::bool_constant<std::is_arithmetic_v<T>> {};
+template <class T, std::size_t n>
+struct IsArray<T[n]> : std::bool_constant<std::is_arithmetic_v<T>> {};
 template <class T>
 struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 template <class T>
-concept IsText = std::convertible_to<const T&, std::string_view>;
+using ElementOf = std::ranges::range_value_t<T>;
 template <class T>
-concept IsByteRange = std::convertible_to<const T&, std::span<const std::byte>> && !IsArray<T>::value;
+concept IsText = std::convertible_to<const T&, std::string_view>;
 
 }  // namespace detail
 
@@ -45,7 +48,8 @@ class Label;
 /// copyable type.
 template <class T>
 concept FixedLabel = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !detail::IsText<T> &&
-                     !detail::IsByteRange<T> && !detail::IsOptional<T>::value && !std::same_as<T, Label>;
+                     !detail::IsOptional<T>::value && !std::same_as<T, Label> &&
+                     (detail::IsArray<T>::value || !std::ranges::range<T>);
 
 /// The data of a color or key. Without any, there is no splitting (or ordering); all ranks agree on that, and
 /// on the type. Of strings and byte ranges, each rank's may have its own length.
@@ -76,7 +80,7 @@ class Label {
   template <class T>
   requires FixedLabel<T> || std::convertible_to<T, std::string_view> Label(
       const std::optional<T>& value)  // NOLINT(google-explicit-constructor)
-      : Label(value.value_or(T{})) {
+      : Label(value.has_value() ? Label(*value) : Label(nothing<T>())) {
     is_undefined_ = !value.has_value();
   }
   /// `count` numbers, or bytes (count times width), as they lie in memory.
@@ -100,7 +104,7 @@ class Label {
   template <class T>
   static constexpr Kind kind_of() {
     if constexpr (detail::IsArray<T>::value) {
-      return kind_of<typename T::value_type>();
+      return kind_of<detail::ElementOf<T>>();
     } else if constexpr (std::is_enum_v<T>) {
       return kind_of<std::underlying_type_t<T>>();
     } else if constexpr (std::is_integral_v<T>) {
@@ -111,10 +115,19 @@ class Label {
       return std::has_unique_object_representations_v<T> ? Kind::bytes : Kind::padded;
     }
   }
+  /// What stands for no value: of the same size, if values have one.
+  template <class T>
+  static auto nothing() {
+    if constexpr (detail::IsText<T>) {
+      return std::string_view();
+    } else {
+      return T{};
+    }
+  }
   template <class T>
   static constexpr std::size_t width_of() {
     if constexpr (detail::IsArray<T>::value) {
-      return sizeof(typename T::value_type);
+      return sizeof(detail::ElementOf<T>);
     } else {
       return sizeof(T);
     }
@@ -126,8 +139,8 @@ class Label {
   std::vector<std::byte> bytes_;
 };
 
-/// How labels compare, if not by themselves. Both functions are given the bytes of labels, the same on all
-/// ranks.
+/// How labels compare, if not by themselves; the same on all ranks. Both functions are given the bytes of
+/// labels, aligned for any type.
 struct Order {
   using Bytes = std::span<const std::byte>;
 
@@ -161,11 +174,13 @@ struct Order {
       return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     } else {
       static_assert(FixedLabel<T>, "wisp::Order: a trivially copyable type, or std::string_view");
+      if (bytes.size() != sizeof(T)) throw_size_error(bytes.size(), sizeof(T));
       T value;
       std::memcpy(&value, bytes.data(), sizeof(T));
       return value;
     }
   }
+  [[noreturn]] static void throw_size_error(std::size_t bytes, std::size_t expected);
 
  public:
   Order() = default;

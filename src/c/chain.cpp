@@ -1,6 +1,7 @@
 #include "wisp/chain.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <span>
 
@@ -45,7 +46,7 @@ bool is_one_of(MPI_Datatype type, std::span<const MPI_Datatype> types) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-Label::Kind kind_of(MPI_Datatype type, const detail::TypeLayout& layout) {
+Label::Kind kind_of(MPI_Datatype type) {
   const MPI_Datatype text[] = {MPI_CHAR, MPI_BYTE, MPI_PACKED};
   const MPI_Datatype signed_numbers[] = {MPI_SIGNED_CHAR, MPI_SHORT,  MPI_INT,     MPI_LONG,
                                          MPI_LONG_LONG,   MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
@@ -57,24 +58,33 @@ Label::Kind kind_of(MPI_Datatype type, const detail::TypeLayout& layout) {
   if (is_one_of(type, signed_numbers)) return Label::Kind::signed_numbers;
   if (is_one_of(type, unsigned_numbers)) return Label::Kind::unsigned_numbers;
   if (type == MPI_FLOAT || type == MPI_DOUBLE) return Label::Kind::floating_numbers;
-  return layout.contiguous ? Label::Kind::bytes : Label::Kind::padded;
+  return Label::Kind::padded;  // only the caller knows what its bytes mean
 }
 
 Label label_of(const char* name, const void* data, int count, MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) return {};
+  if (type == MPI_DATATYPE_NULL) {
+    if (data == WISP_UNDEFINED)
+      throw Error(MPI_ERR_TYPE, fmt::format("{} = WISP_UNDEFINED without a type", name));
+    return {};
+  }
   const std::string count_name = std::string(name) + "_count";
   const std::size_t elements = checked_count(count, count_name.c_str());
   const detail::TypeLayout layout = detail::TypeLayout::of(type);
-  const auto width = static_cast<std::size_t>(layout.extent);
-  const Label::Kind kind = kind_of(type, layout);
-  if (data == WISP_UNDEFINED) {
-    const std::vector<std::byte> nothing(kind == Label::Kind::text ? 0 : elements * width);
-    Label undefined(kind, nothing.data(), nothing.size() / width, width);
-    undefined.leave_out();
-    return undefined;
+  if (layout.true_lower != 0 || layout.extent < std::max<MPI_Aint>(1, layout.true_extent)) {
+    throw Error(MPI_ERR_TYPE, fmt::format("{}_type does not begin at 0, or its elements overlap", name));
   }
-  if (data == nullptr && elements > 0) throw Error(MPI_ERR_BUFFER, fmt::format("{} = NULL", name));
-  return {kind, data, elements, width};
+  const auto width = static_cast<std::size_t>(layout.extent);
+  const Label::Kind kind = kind_of(type);
+  const bool is_undefined = data == WISP_UNDEFINED;
+  std::vector<std::byte> bytes(is_undefined && kind == Label::Kind::text ? 0 : elements * width);
+  if (!is_undefined && elements > 0) {
+    if (data == nullptr) throw Error(MPI_ERR_BUFFER, fmt::format("{} = NULL", name));
+    // Behind the data of the last element there may be nothing.
+    std::memcpy(bytes.data(), data, (elements - 1) * width + static_cast<std::size_t>(layout.true_extent));
+  }
+  Label label(kind, bytes.data(), bytes.size() / width, width);
+  if (is_undefined) label.leave_out();
+  return label;
 }
 
 int bytes_of(Order::Bytes bytes) {
@@ -97,7 +107,6 @@ Order order_of(const WISP_Order* given) {
   return order;
 }
 
-/// The sum of a segmented scan needs no count of its own.
 Buffer vector_of(void* address, MPI_Count count, MPI_Datatype type) {
   return to_receive(address, count, type, "count");
 }

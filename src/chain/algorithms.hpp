@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "chain/scans.hpp"
 
 /// One coroutine for each collective on a chain. Arguments are the caller's care; buffers and operators are
@@ -14,10 +17,10 @@ Task<> chain_bcast(Link link, Buffer buffer, int root);
 /// `receive` is the root's.
 Task<> chain_reduce(Link link, ConstBuffer send, Buffer receive, Operator op, int root);
 Task<> chain_allreduce(Link link, ConstBuffer send, Buffer receive, Operator op);
-/// What a scan gives: sums over lower ranks and over higher ones. A buffer without an address is not wanted.
+/// What a scan gives: sums over lower ranks, and over higher ones where they are wanted.
 struct ScanOutput {
   Buffer before;
-  Buffer after;
+  std::optional<Buffer> after;
   bool is_inclusive = true;
 };
 Task<> chain_scan(Link link, ConstBuffer send, ScanOutput output, Operator op);
@@ -26,10 +29,10 @@ Task<ScratchVector> from_left(Link link, ConstBuffer mine);
 /// `color` is compared with the neighbors', byte by byte.
 Task<> chain_segmented_scan(Link link, std::vector<std::byte> color, ConstBuffer send, ScanOutput output,
                             Operator op);
-/// Blocks in rank order; `receive` is the root's, of size() blocks like `send`.
+/// Blocks in rank order; the side with size() of them is the root's.
 Task<> chain_gather(Link link, ConstBuffer send, Buffer receive, int root);
 Task<> chain_scatter(Link link, ConstBuffer send, Buffer receive, int root);
-/// Block rank() of `receive` is this rank's own already.
-Task<> chain_allgather(Link link, Buffer receive);
+/// Without a `send` (in place), block rank() of `receive` is this rank's own already.
+Task<> chain_allgather(Link link, ConstBuffer send, Buffer receive);
 
 }  // namespace wisp::detail

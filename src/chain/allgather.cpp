@@ -9,10 +9,11 @@
 
 #include "chain/algorithms.hpp"
 #include "chain/doubling.hpp"
+#include "collectives/block_list.hpp"
 
 namespace wisp::detail {
 
-Task<> chain_allgather(Link link, Buffer receive) {
+Task<> chain_allgather(Link link, ConstBuffer send, Buffer receive) {
   const TypeLayout layout = TypeLayout::of(receive.type);
   const std::size_t block = receive.count / static_cast<std::size_t>(link.size());
   // The blocks of ranks `first` … `last`, as far as there are such ranks.
@@ -22,6 +23,7 @@ Task<> chain_allgather(Link link, Buffer receive) {
     return {element(receive.address, static_cast<std::size_t>(first) * block, layout),
             static_cast<std::size_t>(last - first + 1) * block, receive.type};
   };
+  if (!is_in_place(send)) copy_block(send, blocks(link.rank(), link.rank()));
   Doubling walk(link);
   for (; !walk.done(); walk.advance()) {
     const int rank = link.rank();

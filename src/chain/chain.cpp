@@ -114,7 +114,7 @@ Task<Comm> detail::comm_over(Link link) {
   ContextPtr context = new_context(link.context());
   std::vector<Address> all(static_cast<std::size_t>(link.size()));
   all[static_cast<std::size_t>(link.rank())] = address_in(*context.get());
-  co_await chain_allgather(link, items(std::span<Address>(all)));
+  co_await chain_allgather(link, in_place(), items(std::span<Address>(all)));
   std::vector<int> ranks;
   std::vector<int> codes;
   for (const Address& address : all) {

@@ -4,7 +4,6 @@
 
 #include "chain/algorithms.hpp"
 #include "chain/link.hpp"
-#include "collectives/block_list.hpp"
 #include "collectives/plan.hpp"
 #include "wisp/split.hpp"
 
@@ -35,7 +34,8 @@ void check_operator(const char* call, const Operator& op, const ConstBuffer& vec
   if (op.is_null()) throw Error(MPI_ERR_OP, fmt::format("{}: op = MPI_OP_NULL", call));
   if (op.item_bytes() <= 1) return;
   const TypeLayout layout = TypeLayout::of(vector.type);
-  if (!layout.contiguous) {
+  const auto extent = static_cast<MPI_Aint>(layout.size);
+  if (layout.true_lower != 0 || layout.extent != extent || layout.true_extent != extent) {
     throw Error(MPI_ERR_TYPE,
                 fmt::format("{}: the datatype has gaps, but the operator's items have none", call));
   }
@@ -111,14 +111,14 @@ auto plan_scan(const Chain& chain, const ConstBuffer& send, const Buffer& receiv
                const ChainOptions&) {
   constexpr const char* call = "wisp::Chain::scan";
   const ConstBuffer input = checked_input(chain, call, send, receive, op);
-  return plan_of_scan(call, input, {receive, {}, true}, op);
+  return plan_of_scan(call, input, {receive, std::nullopt, true}, op);
 }
 
 auto plan_exscan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                  const ChainOptions&) {
   constexpr const char* call = "wisp::Chain::exscan";
   const ConstBuffer input = checked_input(chain, call, send, receive, op);
-  return plan_of_scan(call, input, {receive, {}, false}, op);
+  return plan_of_scan(call, input, {receive, std::nullopt, false}, op);
 }
 
 auto plan_of_double_scan(const Chain& chain, const char* call, const ConstBuffer& send, const Buffer& before,
@@ -143,7 +143,8 @@ auto plan_double_exscan(const Chain& chain, const ConstBuffer& send, const Buffe
 auto plan_of_segmented_scan(const Chain& chain, const char* call, const Label& color, const ConstBuffer& send,
                             const Buffer& receive, const Operator& op, bool is_inclusive) {
   const ConstBuffer input = checked_input(chain, call, send, receive, op);
-  const ScanOutput output{receive, {}, is_inclusive};
+  if (color.is_undefined()) throw Error(MPI_ERR_ARG, fmt::format("{}: color is undefined", call));
+  const ScanOutput output{receive, std::nullopt, is_inclusive};
   return Plan{call, [=, bytes = color.ordered_bytes(call, "color")](Link link) {
                 return chain_segmented_scan(std::move(link), bytes, input, output, op);
               }};
@@ -189,16 +190,7 @@ auto plan_allgather(const Chain& chain, const ConstBuffer& send, const Buffer& r
   constexpr const char* call = "wisp::Chain::allgather";
   check_usable(chain, call);
   check_regular(chain.size(), call, "send", send, "receive", receive);
-  const auto ranks = static_cast<std::size_t>(chain.size());
-  const std::size_t count = receive.count / ranks;
-  return Plan{call, [=](Link link) {
-                if (!is_in_place(send)) {
-                  const TypeLayout layout = TypeLayout::of(receive.type);
-                  const auto place = static_cast<std::size_t>(link.rank()) * count;
-                  copy_block(send, {element(receive.address, place, layout), count, receive.type});
-                }
-                return chain_allgather(std::move(link), receive);
-              }};
+  return Plan{call, [=](Link link) { return chain_allgather(std::move(link), send, receive); }};
 }
 
 }  // namespace

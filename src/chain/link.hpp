@@ -54,7 +54,6 @@ Posted post_from_any(Context& made, const Buffer& buffer, int number, const char
 /// What the library itself sees of a Chain.
 struct ChainAccess {
   static Chain make(ContextPtr context, const ChainPlace& place);
-  /// The same as a member of no chain: the context is dropped.
   static const ContextPtr& context(const Chain& chain) { return chain.context_; }
   static const ChainPlace& place(const Chain& chain) { return chain.place_; }
   static Link link(const Chain& chain, const char* operation, std::optional<int> own_tag);

@@ -1,8 +1,9 @@
-// Reductions on a chain. To one root: up a tree of short edges, the nearer ranks first, so that operands stay
-// in rank order. To all: the sums on both sides of a rank, and its own between them.
+// Reductions on a chain: up a tree of short edges, the nearer ranks first, so that operands stay in rank
+// order. To all, the root tells the others what it has: sums on both sides of each rank would take half the
+// time, but every rank would add in another order, and floating-point results would differ.
 //
-//   d = 1 ◄─ 2 ◄─ …      to a root: ⌈log2 p⌉ (α + nβ + nγ), two messages a rank
-//                        to all: ⌈log2 p⌉ (α + 2nβ + 2nγ)
+//   d = 0 ◄─ 1          to a root: ⌈log2 p⌉ (α + nβ + nγ), two messages a rank
+//       ▲── 2 ◄─ 3      to all: 2 ⌈log2 p⌉ (α + nβ)
 //   Source: Moody et al. 2011, section 2
 
 #include "chain/algorithms.hpp"
@@ -76,17 +77,8 @@ Task<> chain_reduce(Link link, ConstBuffer send, Buffer receive, Operator op, in
 }
 
 Task<> chain_allreduce(Link link, ConstBuffer send, Buffer receive, Operator op) {
-  SideSums sums;
-  co_await side_sums(link, send, {&op, &op}, sums);
-  const TypeLayout layout = TypeLayout::of(send.type);
-  if (send.address != receive.address) {
-    copy_elements(send.address, receive.address, send.count, send.type, layout);
-  }
-  if (sums.before.exists()) op.apply(sums.before.data(), receive.address, send.count, send.type);
-  if (sums.after.exists()) {
-    op.apply(receive.address, sums.after.data(), send.count, send.type);
-    copy_elements(sums.after.data(), receive.address, send.count, send.type, layout);
-  }
+  co_await chain_reduce(link, send, receive, std::move(op), 0);
+  co_await chain_bcast(std::move(link), receive, 0);
 }
 
 Task<> chain_barrier(Link link) {

@@ -88,30 +88,23 @@ Task<> side_sums(Link link, ConstBuffer mine, SideOperators operators, SideSums&
 
 Task<> chain_scan(Link link, ConstBuffer send, ScanOutput output, Operator op) {
   const TypeLayout layout = TypeLayout::of(send.type);
+  const auto copy = [&](const void* from, const Buffer& to) {
+    if (from != to.address) copy_elements(from, to.address, send.count, send.type, layout);
+  };
   SideSums sums;
-  co_await side_sums(
-      std::move(link), send,
-      {output.before.address != nullptr ? &op : nullptr, output.after.address != nullptr ? &op : nullptr},
-      sums);
+  co_await side_sums(std::move(link), send, {&op, output.after ? &op : nullptr}, sums);
   if (!output.is_inclusive) {
-    if (sums.before.exists())
-      copy_elements(sums.before.data(), output.before.address, send.count, send.type, layout);
-    if (sums.after.exists())
-      copy_elements(sums.after.data(), output.after.address, send.count, send.type, layout);
+    if (sums.before.exists()) copy(sums.before.data(), output.before);
+    if (sums.after.exists()) copy(sums.after.data(), *output.after);
     co_return;
   }
   // The one that may lie where the input is comes last.
-  if (output.after.address != nullptr) {
+  if (output.after) {
     if (sums.after.exists()) op.apply(send.address, sums.after.data(), send.count, send.type);
-    copy_elements(sums.after.exists() ? sums.after.data() : send.address, output.after.address, send.count,
-                  send.type, layout);
+    copy(sums.after.exists() ? sums.after.data() : send.address, *output.after);
   }
-  if (output.before.address != nullptr) {
-    if (output.before.address != send.address) {
-      copy_elements(send.address, output.before.address, send.count, send.type, layout);
-    }
-    if (sums.before.exists()) op.apply(sums.before.data(), output.before.address, send.count, send.type);
-  }
+  copy(send.address, output.before);
+  if (sums.before.exists()) op.apply(sums.before.data(), output.before.address, send.count, send.type);
 }
 
 }  // namespace wisp::detail

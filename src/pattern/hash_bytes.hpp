@@ -9,8 +9,8 @@
 namespace wisp::detail {
 
 /// A hash of bytes, eight at a time; those of one length and of another differ as well.
-constexpr std::uint64_t hash_bytes(std::span<const std::byte> bytes, std::uint64_t seed) {
-  std::uint64_t hash = mix(seed + bytes.size() + 1);
+constexpr std::uint64_t hash_bytes(std::span<const std::byte> bytes) {
+  std::uint64_t hash = mix(bytes.size());
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     word = word << 8 | std::to_integer<std::uint64_t>(bytes[i]);

@@ -13,7 +13,7 @@ Task<ChainPlace> split_allgather(Link link, const SplitCase& of) {
   const ItemTable all(layout, static_cast<std::size_t>(link.size()));
   std::byte* own = all[static_cast<std::size_t>(link.rank())];
   layout.write(link.rank(), own);
-  co_await chain_allgather(link, all.buffer());
+  co_await chain_allgather(link, in_place(), all.buffer());
   co_return place_among(layout, all, own);
 }
 

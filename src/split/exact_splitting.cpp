@@ -86,12 +86,10 @@ class Borders {
   }
   void count_below(const ItemTable& pivots) {
     for (std::size_t k = 0; k < ranks_; ++k) {
-      counts_[k] =
-          least_[k] < most_[k] || is_open_elsewhere(k) ? static_cast<std::int64_t>(place_of(pivots[k])) : 0;
+      // Where this rank has no candidates left, others may; behind the last rank there is no border.
+      counts_[k] = k + 1 < ranks_ ? static_cast<std::int64_t>(place_of(pivots[k])) : 0;
     }
   }
-  /// Others may have candidates left where this rank has none.
-  bool is_open_elsewhere(std::size_t k) const { return k + 1 < ranks_; }
   Verdict judge(std::span<const std::int64_t> below) const {
     const auto total = static_cast<std::size_t>(std::reduce(below.begin(), below.end()));
     return total < target_ ? Verdict::below : total == target_ ? Verdict::here : Verdict::above;

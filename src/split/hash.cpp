@@ -19,8 +19,8 @@ namespace {
 constexpr int most_iterations = 64;
 
 /// Different for almost all different colors; of integers, for all.
-std::uint64_t fingerprint_of(const SplitField& color) {
-  return color.is_integer ? color.number() : color.hash;
+std::uint64_t fingerprint_of(const SplitCase& of) {
+  return of.color.is_integer ? of.color.number() : of.color_hash;
 }
 
 int bin_of(std::uint64_t fingerprint, int iteration) {
@@ -43,7 +43,7 @@ Task<bool> is_one_color(Link link, const SplitCase& of) {
 Task<ChainPlace> split_hash(Link link, const SplitCase& of, int gather_below) {
   const auto split_small = gather_below > link.size() ? split_allgather : split_bitonic;
   if (!of.color.is_given || gather_below > link.size()) co_return co_await split_small(std::move(link), of);
-  const std::uint64_t fingerprint = fingerprint_of(of.color);
+  const std::uint64_t fingerprint = fingerprint_of(of);
   bool is_one_hash = false;
   for (int iteration = 0; !is_one_hash && iteration < most_iterations; ++iteration) {
     const int bin = of.is_undefined ? -1 : bin_of(fingerprint, iteration);

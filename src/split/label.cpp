@@ -66,4 +66,9 @@ std::vector<std::byte> Label::ordered_bytes(const char* call, const char* argume
   return ordered;
 }
 
+void Order::throw_size_error(std::size_t bytes, std::size_t expected) {
+  throw Error(MPI_ERR_ARG, fmt::format("wisp::Order: a label has {} bytes, but the order is of values of {}",
+                                       bytes, expected));
+}
+
 }  // namespace wisp

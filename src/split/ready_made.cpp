@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "chain/scans.hpp"
+#include "split/algorithms.hpp"
 #include "split/bins.hpp"
-#include "split/split_case.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -43,33 +43,33 @@ Chain by_shared_memory(const Chain& chain) {
   return split(chain, shared_memory_name());
 }
 
-Task<TwoLevels> async_two_level(Chain chain, Label color, Order color_order, SplitOptions options) {
+namespace {
+
+/// Of those who are one. Others only pass on.
+Task<Chain> chain_of_leaders(detail::Link link, bool is_leader) {
+  const detail::Binned<detail::SameBin> binned =
+      co_await detail::split_into_bins<detail::SameBin>(link, is_leader ? 0 : -1, 0);
+  if (!is_leader) co_return Chain();
+  detail::SplitCase of;
+  of.made = detail::new_context(link.context());
+  const detail::ChainPlace place = co_await detail::in_new_chain(link.at(binned.place()), of);
+  co_return detail::ChainAccess::make(std::move(of.made), place);
+}
+
+Task<TwoLevels> split_twice(Task<Chain> members, detail::Link link) {
   TwoLevels levels;
-  levels.members = co_await async_split(chain, std::move(color), std::move(color_order), {}, {}, options);
-  const bool is_leader = levels.members.rank() == 0;
-  Label second(is_leader ? std::optional<int>(0) : std::nullopt);
-  options.algorithm = {};
-  levels.leaders = co_await async_split(chain, std::move(second), {}, {}, {}, options);
+  levels.members = co_await std::move(members);
+  levels.leaders = co_await chain_of_leaders(std::move(link), levels.members.rank() == 0);
   co_return levels;
 }
 
-TwoLevels two_level(const Chain& chain, const Label& color, const Order& color_order,
-                    const SplitOptions& options) {
-  TwoLevels made;
-  chain.run(detail::put(async_two_level(chain, color, color_order, options), made));
-  return made;
-}
-
-Task<GroupRank> async_group_rank(Chain chain, Label color, Order color_order, SplitOptions options) {
-  constexpr const char* call = "wisp::group_rank";
-  const Chain members =
-      co_await async_split(chain, std::move(color), std::move(color_order), {}, {}, options);
+Task<GroupRank> find_group_rank(Task<Chain> split_off, detail::Link link) {
+  const Chain members = co_await std::move(split_off);
   // The first ranks number the groups.
   const std::int32_t is_first = members.rank() == 0 ? 1 : 0;
   const Operator sum = MPI_SUM;
   detail::SideSums firsts;
-  co_await detail::side_sums(detail::ChainAccess::link(chain, call, options.own_tag), buffer_of(is_first),
-                             {&sum, &sum}, firsts);
+  co_await detail::side_sums(std::move(link), buffer_of(is_first), {&sum, &sum}, firsts);
   const auto value = [](const detail::ScratchVector& of) {
     return of.exists() ? *reinterpret_cast<const std::int32_t*>(of.data()) : 0;
   };
@@ -81,6 +81,29 @@ Task<GroupRank> async_group_rank(Chain chain, Label color, Order color_order, Sp
   found.group = value(firsts.before);
   co_await bcast(members, buffer_of(found.group), 0);
   co_return found;
+}
+
+}  // namespace
+
+// All steps of an operation are numbered when it begins: it may run beside others.
+
+Task<TwoLevels> async_two_level(Chain chain, Label color, Order color_order, SplitOptions options) {
+  Task<Chain> members = async_split(chain, std::move(color), std::move(color_order), {}, {}, options);
+  return split_twice(std::move(members),
+                     detail::ChainAccess::link(chain, "wisp::two_level", options.own_tag));
+}
+
+TwoLevels two_level(const Chain& chain, const Label& color, const Order& color_order,
+                    const SplitOptions& options) {
+  TwoLevels made;
+  chain.run(detail::put(async_two_level(chain, color, color_order, options), made));
+  return made;
+}
+
+Task<GroupRank> async_group_rank(Chain chain, Label color, Order color_order, SplitOptions options) {
+  Task<Chain> members = async_split(chain, std::move(color), std::move(color_order), {}, {}, options);
+  return find_group_rank(std::move(members),
+                         detail::ChainAccess::link(chain, "wisp::group_rank", options.own_tag));
 }
 
 GroupRank group_rank(const Chain& chain, const Label& color, const Order& color_order,

@@ -81,10 +81,10 @@ void check_allowed(const char* call, std::string_view name, const SplitQuestion&
   }
   if (name.starts_with("hash") && !asked.has_hash) refuse("needs a hash in a color_order with a compare");
   if (name != "allgather-mpi") return;
-  const World& world = *ChainAccess::context(chain)->world;
-  if (world.mpi_comm() == MPI_COMM_NULL) refuse("needs MPI, which a simulated cluster has not");
-  if (chain.size() != world.size() || chain.rank() != world.rank()) {
-    refuse("needs a chain of all ranks of an MPI communicator, in their order");
+  const Context& context = *ChainAccess::context(chain).get();
+  if (context.world->mpi_comm() == MPI_COMM_NULL) refuse("needs MPI, which a simulated cluster has not");
+  if (context.counters == &context.own_counters) {
+    refuse("needs the communicator of all ranks that Comm::duplicate or attach gives");
   }
 }
 
@@ -110,7 +110,10 @@ SplitField field_of(const char* call, const char* argument, const Label& label, 
   field.bytes = order.compare ? label.bytes() : label.ordered_bytes(call, argument);
   const bool is_number =
       label.kind() == Label::Kind::unsigned_numbers || label.kind() == Label::Kind::signed_numbers;
-  field.hash = order.hash ? order.hash(label.bytes()) : hash_bytes(field.bytes, 0);
+  if (order.compare && !label.is_undefined() && order.compare(label.bytes(), label.bytes()) != 0) {
+    throw Error(MPI_ERR_ARG,
+                fmt::format("{}: the order of {} says that a label differs from itself", call, argument));
+  }
   field.is_integer = is_number && !order.compare && !order.hash && field.bytes.size() <= 8;
   return field;
 }
@@ -126,11 +129,19 @@ Splitting checked(const Chain& chain, const char* call, const Label& color, cons
   if (key.is_undefined()) {
     throw Error(MPI_ERR_ARG, fmt::format("{}: key is undefined; only a color can be", call));
   }
+  if (color.is_undefined() && !color.is_given()) {
+    throw Error(MPI_ERR_ARG,
+                fmt::format("{}: color is undefined, but has no type; give that of the others", call));
+  }
   Splitting splitting;
   splitting.of.call = call;
   splitting.of.color = field_of(call, "color", color, color_order);
   splitting.of.key = field_of(call, "key", key, key_order);
   splitting.of.is_undefined = color.is_undefined();
+  if (color.is_given() && !color.is_undefined()) {
+    splitting.of.color_hash =
+        color_order.hash ? color_order.hash(color.bytes()) : hash_bytes(splitting.of.color.bytes);
+  }
   splitting.asked = question_of(chain, splitting.of.color, splitting.of.key);
   return splitting;
 }
@@ -166,8 +177,11 @@ Task<Chain> async_split(Chain chain, Label color, Order color_order, Label key, 
                                     : options.algorithm;
   const detail::Entry& entry = detail::entry_named(call, name);
   detail::check_allowed(call, name, splitting.asked, chain);
-  splitting.of.made = detail::new_context(detail::ChainAccess::context(chain));
-  return run_split(detail::ChainAccess::link(chain, call, options.own_tag), std::move(splitting.of), entry);
+  // First the number of the operation, which all ranks draw: after an error too they agree on the next one.
+  detail::Link link = detail::ChainAccess::link(chain, call, options.own_tag);
+  if (!splitting.of.is_undefined)
+    splitting.of.made = detail::new_context(detail::ChainAccess::context(chain));
+  return run_split(std::move(link), std::move(splitting.of), entry);
 }
 
 Chain split(const Chain& chain, const Label& color, const Order& color_order, const Label& key,

@@ -42,10 +42,17 @@ std::uint64_t SplitField::number() const {
 
 ItemLayout::ItemLayout(const SplitCase& of, std::size_t color_bytes, std::size_t key_bytes)
     : of_(&of), color_bytes_(color_bytes), key_bytes_(key_bytes) {
+  const bool is_aligned = of.color.order.compare || of.key.order.compare;
+  const auto aligned = [&](std::size_t place) {
+    constexpr std::size_t unit = alignof(std::max_align_t);
+    return is_aligned ? (place + unit - 1) / unit * unit : place;
+  };
   constexpr std::size_t flag_bytes = 1;
-  key_at_ = flag_bytes + color_bytes_ + length_bytes(of.color);
+  color_at_ = aligned(flag_bytes);
+  key_at_ = aligned(color_at_ + color_bytes_ + length_bytes(of.color));
   rank_at_ = key_at_ + key_bytes_ + length_bytes(of.key);
   address_at_ = rank_at_ + 4;
+  bytes_ = aligned(address_at_ + sizeof(Address));
 }
 
 Task<ItemLayout> ItemLayout::agree(Link link, const SplitCase& of) {
@@ -59,17 +66,16 @@ Task<ItemLayout> ItemLayout::agree(Link link, const SplitCase& of) {
 }
 
 void ItemLayout::write_field(const SplitField& of, std::size_t room, std::byte* to) const {
-  std::fill_n(to, room, std::byte{});
   std::copy(of.bytes.begin(), of.bytes.end(), to);
   if (of.has_own_length) write_ordered(static_cast<std::uint32_t>(of.bytes.size()), to + room);
 }
 
 void ItemLayout::write(int old_rank, std::byte* to) const {
   const Address address = of_->new_address();
+  std::fill_n(to, bytes_, std::byte{});
   to[0] = std::byte{of_->is_undefined};
-  write_field(of_->color, color_bytes_, to + 1);
   // All undefined ones are alike.
-  if (of_->is_undefined) std::fill(to + 1, to + key_at_, std::byte{});
+  if (!of_->is_undefined) write_field(of_->color, color_bytes_, to + color_at_);
   write_field(of_->key, key_bytes_, to + key_at_);
   write_ordered(static_cast<std::uint32_t>(old_rank), to + rank_at_);
   std::memcpy(to + address_at_, &address, sizeof address);
@@ -83,10 +89,10 @@ bool ItemLayout::less(const std::byte* a, const std::byte* b) const {
   const bool has_orders = of_->color.order.compare || of_->key.order.compare;
   if (!has_orders) return std::memcmp(a, b, address_at_) < 0;
   if (a[0] != b[0]) return a[0] < b[0];
-  const int by_color =
-      of_->color.is_given && !is_undefined(a)
-          ? of_->color.compare(field(of_->color, a + 1, color_bytes_), field(of_->color, b + 1, color_bytes_))
-          : 0;
+  const int by_color = of_->color.is_given && !is_undefined(a)
+                           ? of_->color.compare(field(of_->color, a + color_at_, color_bytes_),
+                                                field(of_->color, b + color_at_, color_bytes_))
+                           : 0;
   if (by_color != 0) return by_color < 0;
   const int by_key = of_->key.is_given ? of_->key.compare(field(of_->key, a + key_at_, key_bytes_),
                                                           field(of_->key, b + key_at_, key_bytes_))
@@ -98,8 +104,8 @@ bool ItemLayout::less(const std::byte* a, const std::byte* b) const {
 bool ItemLayout::same_group(const std::byte* a, const std::byte* b) const {
   if (a[0] != b[0]) return false;
   if (!of_->color.order.compare || is_undefined(a)) return std::memcmp(a, b, key_at_) == 0;
-  return of_->color.compare(field(of_->color, a + 1, color_bytes_), field(of_->color, b + 1, color_bytes_)) ==
-         0;
+  return of_->color.compare(field(of_->color, a + color_at_, color_bytes_),
+                            field(of_->color, b + color_at_, color_bytes_)) == 0;
 }
 
 int ItemLayout::old_rank(const std::byte* item) const {

@@ -18,7 +18,6 @@ struct SplitField {
   /// This rank's: ordered as bytes, unless the user has given an order.
   std::vector<std::byte> bytes;
   Order order;
-  std::uint64_t hash = 0;  ///< of a color, by the user's function if there is one
   bool is_integer = false;  ///< of at most 8 bytes, without an order of the user's
 
   int compare(Order::Bytes a, Order::Bytes b) const;
@@ -31,10 +30,11 @@ struct SplitCase {
   const char* call = "";
   SplitField color;
   SplitField key;
+  std::uint64_t color_hash = 0;  ///< by the user's function, if there is one
   bool is_undefined = false;
-  ContextPtr made;  ///< of the chain that this rank will be in
+  ContextPtr made;  ///< of the chain that this rank will be in; none if its color is undefined
 
-  Address new_address() const { return address_in(*made.get()); }
+  Address new_address() const { return made ? address_in(*made.get()) : Address(); }
   /// To order the ranks of one color.
   SplitCase of_one_color() const {
     SplitCase other = *this;
@@ -48,7 +48,8 @@ struct SplitCase {
 ///   undefined | color | key | old rank | address in the new chain
 ///
 /// Fields whose length differs from rank to rank are filled up with zeros, and their length comes behind: so
-/// the order of the bytes is the order of the items, unless the user has given another.
+/// the order of the bytes is the order of the items, unless the user has given another; then labels are
+/// aligned for any type.
 class ItemLayout {
  public:
   /// For labels of at most so many bytes.
@@ -56,7 +57,7 @@ class ItemLayout {
   /// Of a link whose ranks agree first on the longest labels, if they must. α log p.
   static Task<ItemLayout> agree(Link link, const SplitCase& of);
 
-  std::size_t bytes() const { return address_at_ + sizeof(Address); }
+  std::size_t bytes() const { return bytes_; }
 
   void write(int old_rank, std::byte* to) const;
   ScratchVector own_item(int old_rank) const {
@@ -85,9 +86,11 @@ class ItemLayout {
   const SplitCase* of_;
   std::size_t color_bytes_;  ///< room for a label, without its length
   std::size_t key_bytes_;
+  std::size_t color_at_;
   std::size_t key_at_;
   std::size_t rank_at_;
   std::size_t address_at_;
+  std::size_t bytes_;
 };
 
 /// Items one behind the other.
@@ -100,12 +103,7 @@ class ItemTable {
   std::size_t size() const { return count_; }
   std::byte* operator[](std::size_t i) const { return memory_.data() + i * item_bytes_; }
   Buffer buffer() const { return {memory_.data(), count_ * item_bytes_, MPI_BYTE}; }
-  Buffer part(std::size_t first, std::size_t count) const {
-    return {(*this)[first], count * item_bytes_, MPI_BYTE};
-  }
   void copy_item(const std::byte* item, std::size_t to) const { std::memcpy((*this)[to], item, item_bytes_); }
-  /// Its first `count` items.
-  void shrink(std::size_t count) { count_ = count; }
 
  private:
   std::size_t item_bytes_;

@@ -81,14 +81,24 @@ static int below(int n) {
   return n * (n - 1) / 2;
 }
 
+static void clear(int* all) {
+  int i;
+  for (i = 0; i < size; ++i) all[i] = -1;
+}
+static int holds_ranks(const int* all) {
+  int i;
+  for (i = 0; i < size; ++i) {
+    if (all[i] != i) return 0;
+  }
+  return 1;
+}
+
 static void test_collectives(void) {
   const int root = size / 2;
   int* all = malloc((size_t)size * sizeof(int));
   int mine = rank;
   int a = -1;
   int b = -1;
-  int i;
-  int ok;
   FORMS(barrier, (), (void)0, 1);
   FORMS(bcast, (&a, 1, MPI_INT, root, ), a = rank == root ? 7 : -1, a == 7);
   FORMS(reduce, (&mine, &a, 1, MPI_INT, MPI_SUM, root, ), a = -1, a == (rank == root ? below(size) : -1));
@@ -107,15 +117,9 @@ static void test_collectives(void) {
     FORMS(segmented_exscan, (&color, 1, MPI_INT, &mine, &a, 1, MPI_INT, MPI_SUM, ), a = -1,
           a == (rank % 2 == 0 ? -1 : rank - 1));
   }
-  for (i = 0; i < size; ++i) all[i] = -1;
-  FORMS(gather, (&mine, 1, MPI_INT, all, 1, MPI_INT, root, ), (void)0, 1);
-  for (ok = 1, i = 0; i < size; ++i) ok = ok && all[i] == (rank == root ? i : -1);
-  EXPECT(ok);
+  FORMS(gather, (&mine, 1, MPI_INT, all, 1, MPI_INT, root, ), clear(all), holds_ranks(all) == (rank == root));
   FORMS(scatter, (all, 1, MPI_INT, &a, 1, MPI_INT, root, ), a = -1, a == rank);
-  for (i = 0; i < size; ++i) all[i] = -1;
-  FORMS(allgather, (&mine, 1, MPI_INT, all, 1, MPI_INT, ), (void)0, 1);
-  for (ok = 1, i = 0; i < size; ++i) ok = ok && all[i] == i;
-  EXPECT(ok);
+  FORMS(allgather, (&mine, 1, MPI_INT, all, 1, MPI_INT, ), clear(all), holds_ranks(all));
   free(all);
 }
 

@@ -109,8 +109,8 @@ TEST(MpiSplitByTest, AllgatherOfMpiNeedsAllOfItsRanks) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "wisp::split: algorithm = allgather-mpi needs a chain of all ranks of an MPI "
-                 "communicator, in their order");
+                 "wisp::split: algorithm = allgather-mpi needs the communicator of all ranks that "
+                 "Comm::duplicate or attach gives");
   }
 }
 

@@ -116,9 +116,10 @@ TEST(HashBytesTest, SimilarTextsDiffer) {
   std::vector<std::uint64_t> hashes;
   for (int k = 0; k < 20000; ++k) {
     const std::string text = "node" + std::to_string(k);
-    hashes.push_back(hash_bytes(std::as_bytes(std::span(text)), 0));
+    hashes.push_back(hash_bytes(std::as_bytes(std::span(text))));
+    // Of one byte again and again, zeros too: only the length differs.
     const std::string filled(static_cast<std::size_t>(k % 300 + 1) * 7, static_cast<char>(k / 300));
-    if (k < 30000) hashes.push_back(hash_bytes(std::as_bytes(std::span(filled)), 1));
+    hashes.push_back(hash_bytes(std::as_bytes(std::span(filled))));
   }
   std::sort(hashes.begin(), hashes.end());
   EXPECT_EQ(std::adjacent_find(hashes.begin(), hashes.end()), hashes.end());

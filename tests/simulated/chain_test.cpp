@@ -295,25 +295,121 @@ std::string error_of(int p, const std::function<Task<>(Comm)>& program) {
 }
 
 TEST(ChainTest, NeighborsThatDoNotAgreeAreAnError) {
-  const std::string error = error_of(3, [](Comm comm) -> Task<> {
+  // Rank 2 says that it is where rank 3 is to be.
+  const std::string error = error_of(4, [](Comm comm) -> Task<> {
+    ChainNeighbors neighbors = test::neighbors_in({0, 1, 2, 3}, comm.rank());
+    if (comm.rank() == 2) neighbors = {5, 3, 1, 3};
+    if (comm.rank() == 2) neighbors.size = 4, neighbors.right = MPI_PROC_NULL;
+    co_await chain_of_neighbors(comm, neighbors);
+  });
+  EXPECT_EQ(error.substr(0, error.find(" where")),
+            "wisp::Chain::of_neighbors: right = 2 says that it is rank 3 of 4,");
+  const std::string alone = error_of(3, [](Comm comm) -> Task<> {
     ChainNeighbors neighbors = test::neighbors_in({0, 1, 2}, comm.rank());
-    if (comm.rank() == 1) neighbors.size = 4, neighbors.rank = 2;
-    const int members = comm.rank() == 1 ? 4 : 3;
-    neighbors.size = std::min(members, 3);
+    if (comm.rank() == 2) neighbors.right = 0;
     co_await chain_of_neighbors(comm, neighbors);
   });
-  EXPECT_EQ(error, "wisp::Chain::of_neighbors: right = 2, but rank 2 of 3 has no such neighbor");
-  const std::string mismatch = error_of(4, [](Comm comm) -> Task<> {
-    // Ranks 0 1 2 say that they are a chain; rank 1 thinks that its left neighbor is rank 3.
-    ChainNeighbors neighbors{2, comm.rank() % 2, MPI_PROC_NULL, MPI_PROC_NULL};
-    if (comm.rank() % 2 == 0) neighbors.right = comm.rank() == 0 ? 1 : 3;
-    if (comm.rank() % 2 == 1) neighbors.left = comm.rank() - 1;
-    if (comm.rank() >= 2) neighbors.size = 4;
-    if (comm.rank() == 2) neighbors = {4, 1, 3, 3};
-    if (comm.rank() == 3) neighbors = {4, 2, 2, 2};
-    co_await chain_of_neighbors(comm, neighbors);
-  });
-  EXPECT_NE(mismatch, "none");
+  EXPECT_EQ(alone, "wisp::Chain::of_neighbors: right = 0, but rank 2 of 3 has no such neighbor");
+}
+
+TEST(ChainTest, AnAllreduceGivesTheSameBitsOnAllRanks) {
+  for (int p = 1; p <= 33; ++p) {
+    std::vector<double> sums(static_cast<std::size_t>(p));
+    simulate(cluster_of(p, p), [&](Comm comm) -> Task<> {
+      const double mine = 1.0 / (3 + comm.rank() * comm.rank());
+      co_await allreduce(Chain(comm), buffer_of(mine), buffer_of(sums[static_cast<std::size_t>(comm.rank())]),
+                         MPI_SUM);
+    });
+    for (const double sum : sums) EXPECT_EQ(sum, sums[0]);
+  }
+}
+
+TEST(ChainTest, NobodyLeavesABarrierBeforeAllHaveBegun) {
+  for (int p = 1; p <= 33; ++p) {
+    int begun = 0;
+    simulate(cluster_of(p, 2), [&](Comm comm) -> Task<> {
+      const Chain chain = comm;
+      // Some come late: they hear of a scan first.
+      if (comm.rank() % 3 == 0) {
+        int before = 0;
+        const Comm thirds = comm.range(0, p - 1, 3);
+        co_await scan(Chain(thirds), buffer_of(p), buffer_of(before), MPI_SUM);
+      }
+      ++begun;
+      co_await barrier(chain);
+      EXPECT_EQ(begun, p);
+    });
+  }
+}
+
+TEST(ChainTest, InPlaceAndEmptyVectors) {
+  for (const int p : {1, 2, 3, 8, 13}) {
+    simulate(cluster_of(p, 0), [&](Comm comm) -> Task<> {
+      const Chain chain = comm;
+      const int rank = comm.rank();
+      const int root = p / 2;
+      int value = rank + 1;
+      co_await exscan(chain, in_place(), buffer_of(value), MPI_SUM);
+      EXPECT_EQ(value, rank == 0 ? 1 : rank * (rank + 1) / 2);
+      value = rank + 1;
+      co_await segmented_scan(chain, rank / 2, in_place(), buffer_of(value), MPI_SUM);
+      EXPECT_EQ(value, rank % 2 == 0 ? rank + 1 : 2 * rank + 1);
+      value = rank + 1;
+      ConstBuffer sent = buffer_of(std::as_const(value));
+      if (rank == root) sent = in_place();
+      co_await reduce(chain, sent, buffer_of(value), MPI_SUM, root);
+      EXPECT_EQ(value, rank == root ? p * (p + 1) / 2 : rank + 1);
+      std::vector<int> all(rank == root ? static_cast<std::size_t>(p) : 0, root);
+      value = rank;
+      sent = buffer_of(std::as_const(value));
+      if (rank == root) sent = in_place();
+      co_await gather(chain, sent, all, root);
+      for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<int>(i));
+      Buffer received = buffer_of(value);
+      if (rank == root) received = buffer_in_place();
+      value = -1;
+      co_await scatter(chain, all, received, root);
+      EXPECT_EQ(value, rank == root ? -1 : rank);
+
+      std::vector<int> none;
+      co_await scan(chain, none, none, MPI_SUM);
+      co_await allreduce(chain, none, none, MPI_SUM);
+      co_await bcast(chain, none, root);
+      co_await gather(chain, none, none, root);
+      co_await scatter(chain, none, none, root);
+      co_await allgather(chain, none, none);
+      co_await reduce(chain, none, none, MPI_SUM, root);
+    });
+    if (HasFailure()) return;
+  }
+}
+
+TEST(ChainTest, BlocksOnEitherSideOfWhereAddressesGoAlone) {
+  for (const int p : {2, 3, 7, 16, 21}) {
+    for (const std::size_t count : {1023, 1024, 1025, 5000}) {
+      simulate(cluster_of(p, p), [&](Comm comm) -> Task<> {
+        const Chain chain = co_await chain_of_kind(comm, 2, p);
+        for (const int root : {0, p / 2, p - 1}) {
+          const std::vector<int> own(count, chain.rank());
+          std::vector<int> all(chain.rank() == root ? count * static_cast<std::size_t>(p) : 0);
+          co_await gather(chain, own, all, root);
+          for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<int>(i / count));
+          std::vector<int> back(count, -1);
+          co_await scatter(chain, all, back, root);
+          EXPECT_EQ(back, own);
+          std::vector<int> sum(count, -1);
+          co_await reduce(chain, own, sum, MPI_SUM, root);
+          EXPECT_EQ(sum, std::vector<int>(count, chain.rank() == root ? p * (p - 1) / 2 : -1));
+          co_await scan(chain, own, sum, MPI_SUM);
+          EXPECT_EQ(sum, std::vector<int>(count, chain.rank() * (chain.rank() + 1) / 2));
+          std::vector<int> data(count, chain.rank());
+          co_await bcast(chain, data, root);
+          EXPECT_EQ(data, std::vector<int>(count, root));
+        }
+      });
+      if (HasFailure()) return;
+    }
+  }
 }
 
 TEST(ChainTest, WrongArgumentsAreNamed) {

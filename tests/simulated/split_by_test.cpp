@@ -17,12 +17,6 @@ namespace {
 
 using test::cluster_of;
 
-/// What each rank brings, as one number or text.
-struct Member {
-  std::optional<std::string> color;
-  std::string key;
-};
-
 /// Who is in which place: the serial reference.
 struct Expected {
   int size = 0;
@@ -234,6 +228,9 @@ TEST(SplitByTest, ColorsWhoseHashesAgreeAreToldApartByTheirBytes) {
   }
 }
 
+static_assert(!std::is_constructible_v<Label, std::span<const int>>, "a label is not where its data lie");
+static_assert(!std::is_constructible_v<Label, int*>);
+
 struct Point {
   float x;
   char label;  // and padding behind it
@@ -309,6 +306,9 @@ TEST(SplitByTest, ArraysOfNumbersAreOrderedByTheFirstThatDiffers) {
       const std::array<int, 2> key = {-(comm.rank() / 10), comm.rank() % 10 - 5};
       const Chain chain = co_await async_split(comm, {}, {}, key, {}, {algorithm});
       EXPECT_EQ(chain.rank(), (comm.rank() + 10) % 20);
+      const int plain[] = {300 - comm.rank() / 10 * 299, comm.rank() % 10 - 5};
+      const Chain same = co_await async_split(comm, {}, {}, plain, {}, {algorithm});
+      EXPECT_EQ(same.rank(), (comm.rank() + 10) % 20);
     });
   }
 }
@@ -334,6 +334,70 @@ TEST(SplitByTest, EveryRankLearnsItsGroupAndTheLeadersMeet) {
       EXPECT_EQ(left_out.groups, 1);
       EXPECT_EQ(left_out.group, rank % 2 == 0 ? 0 : -1);
     });
+  }
+}
+
+TEST(SplitByTest, GroupRanksAndLevelsInFlightDoNotMeet) {
+  for (int seed = 0; seed < 30; ++seed) {
+    const int p = 2 + seed;
+    simulate(cluster_of(p, seed), [&](Comm comm) -> Task<> {
+      const int rank = comm.rank();
+      const Chain chain = comm;
+      GroupRank found[2];
+      TwoLevels levels;
+      int sum = 0;
+      const int one = 1;
+      std::vector<Request> requests;
+      const auto put = [](auto task, auto& to) -> Task<> { to = co_await std::move(task); };
+      requests.push_back(chain.start(put(async_group_rank(chain, rank % 3), found[0])));
+      requests.push_back(chain.start(put(async_two_level(chain, rank % 2), levels)));
+      requests.push_back(chain.iallreduce(buffer_of(one), buffer_of(sum), MPI_SUM));
+      requests.push_back(chain.start(put(async_group_rank(chain, -rank), found[1])));
+      for (Request& request : requests) co_await request;
+      EXPECT_EQ(sum, p);
+      EXPECT_EQ(found[0].group, rank % 3);
+      EXPECT_EQ(found[0].groups, std::min(p, 3));
+      EXPECT_EQ(found[1].group, rank);
+      EXPECT_EQ(levels.members.rank(), rank / 2);
+      EXPECT_EQ(levels.leaders.size(), rank < 2 ? 2 : 0);
+    });
+    if (HasFailure()) return;
+  }
+}
+
+TEST(SplitByTest, NobodyAndNothing) {
+  for (const std::string_view algorithm : simulated_algorithms()) {
+    for (const int p : {1, 3, 70}) {
+      SCOPED_TRACE(fmt::format("{} {}", algorithm, p));
+      simulate(cluster_of(p, 0), [&](Comm comm) -> Task<> {
+        const Chain nobody = co_await async_split(comm, std::optional<int>(), {}, {}, {}, {algorithm});
+        EXPECT_TRUE(nobody.empty());
+        if (algorithm == "radix") co_return;
+        const Chain all = co_await async_split(comm, "", {}, "", {}, {algorithm});
+        EXPECT_EQ(all.rank(), comm.rank());
+        const char* text = nullptr;
+        std::optional<const char*> none;
+        if (comm.rank() > 0) none = "some";
+        const Chain some = co_await async_split(comm, none, {}, {}, {}, {algorithm});
+        EXPECT_EQ(some.size(), comm.rank() > 0 ? p - 1 : 0);
+        static_cast<void>(text);
+      });
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(SplitByTest, WithFewTagsAsMpiGuaranteesThem) {
+  SimulationOptions cluster = cluster_of(300, 0);
+  cluster.tag_upper_bound = 32767;
+  for (const std::string_view algorithm : simulated_algorithms()) {
+    simulate(cluster, [&](Comm comm) -> Task<> {
+      const Chain half = co_await async_split(comm, comm.rank() % 2, {}, -comm.rank(), {}, {algorithm});
+      const Chain quarter = co_await async_split(half, half.rank() % 2, {}, -half.rank(), {}, {algorithm});
+      EXPECT_EQ(quarter.size(), 75);
+      EXPECT_EQ(quarter.rank(), comm.rank() / 4);
+    });
+    if (HasFailure()) return;
   }
 }
 
@@ -387,6 +451,14 @@ TEST(SplitByTest, WrongArgumentsAreNamedBeforeAnyMessage) {
             "wisp::split: algorithm = allgather-mpi needs MPI, which a simulated cluster has not");
   EXPECT_EQ(error_with(Point{1, 'a'}, {}, {}, ""),
             "wisp::split: the type of color has padding or bytes that do not say all: give an Order");
+  Label untyped;
+  untyped.leave_out();
+  EXPECT_EQ(error_with(untyped, {}, {}, ""),
+            "wisp::split: color is undefined, but has no type; give that of the others");
+  EXPECT_EQ(error_with(1, Order::by<std::int64_t>(), {}, ""),
+            "wisp::Order: a label has 4 bytes, but the order is of values of 8");
+  EXPECT_EQ(error_with(1, Order({[](Order::Bytes, Order::Bytes) { return 1; }, {}}), {}, ""),
+            "wisp::split: the order of color says that a label differs from itself");
   EXPECT_EQ(error_with(1, {}, std::optional<int>(), ""),
             "wisp::split: key is undefined; only a color can be");
   EXPECT_EQ(error_of(1, [](Comm) -> Task<> { co_await async_split(Chain(), 1); }),
