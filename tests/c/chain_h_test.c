@@ -1,23 +1,11 @@
 /* Every function of wisp/chain.h, from C99, on real ranks. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "expect.h"
 #include "wisp/wisp.h"
 
-static int failures = 0;
-static int rank = 0;
-static int size = 0;
-static WISP_Comm comm = WISP_COMM_NULL;
 static WISP_Chain chain = WISP_CHAIN_NULL;
-
-static void expect(int condition, const char* what, int line) {
-  if (condition) return;
-  ++failures;
-  fprintf(stderr, "rank %d, line %d: %s (%s)\n", rank, line, what, WISP_Error_message());
-}
-#define EXPECT(condition) expect((condition), #condition, __LINE__)
-#define OK(call) expect((call) == MPI_SUCCESS, #call, __LINE__)
 
 static int wait_for(WISP_Request* request) {
   return WISP_Wait(request, MPI_STATUS_IGNORE);

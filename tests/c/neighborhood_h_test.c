@@ -3,26 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expect.h"
 #include "wisp/iso.h"
 #include "wisp/wisp.h"
 
 #define S 5
 #define COUNT 2
 
-static int failures = 0;
-static int rank = 0;
-static int size = 0;
-static WISP_Comm comm = WISP_COMM_NULL;
 static WISP_Neighborhood neighborhood = WISP_NEIGHBORHOOD_NULL;
 static MPI_Comm isocomm = MPI_COMM_NULL;
-
-static void expect(int condition, const char* what, int line) {
-  if (condition) return;
-  ++failures;
-  fprintf(stderr, "rank %d, line %d: %s (%s)\n", rank, line, what, WISP_Error_message());
-}
-#define EXPECT(condition) expect((condition), #condition, __LINE__)
-#define OK(call) expect((call) == MPI_SUCCESS, #call, __LINE__)
 
 /* On a ring: repeated, zero, both sides, longer than the ring. */
 static const int offsets[S] = {1, -1, 0, 2, 1};

@@ -4,23 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expect.h"
 #include "wisp/wisp.h"
 
 #define MOST_RANKS 64
 #define COUNT 5
-
-static int failures = 0;
-static int rank = 0;
-static int size = 0;
-static WISP_Comm comm = WISP_COMM_NULL;
-
-static void expect(int condition, const char* what, int line) {
-  if (condition) return;
-  ++failures;
-  fprintf(stderr, "rank %d, line %d: %s (%s)\n", rank, line, what, WISP_Error_message());
-}
-#define EXPECT(condition) expect((condition), #condition, __LINE__)
-#define OK(call) expect((call) == MPI_SUCCESS, #call, __LINE__)
 
 /* Buffers of all collectives: filled anew before each call, compared with what MPI gives. */
 static int in[MOST_RANKS * COUNT];

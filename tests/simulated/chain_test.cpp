@@ -20,6 +20,7 @@ namespace {
 using test::Affine;
 using test::affine_of_rank;
 using test::cluster_of;
+using test::error_of;
 
 const Operator compose = Operator::on<Affine>([](const Affine& a, const Affine& b) { return a * b; });
 
@@ -283,15 +284,6 @@ TEST(ChainTest, ChainsThatOverlapAreIsolated) {
       for (const Affine& sum : sums) EXPECT_EQ(sum, sum_of(0, p - 1));
     });
   }
-}
-
-std::string error_of(int p, const std::function<Task<>(Comm)>& program) {
-  try {
-    simulate(cluster_of(p, 0), program);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 TEST(ChainTest, NeighborsThatDoNotAgreeAreAnError) {

@@ -17,6 +17,7 @@ namespace wisp {
 namespace {
 
 using test::cluster_of;
+using test::error_of;
 using test::NeighborData;
 using test::random_stencil;
 
@@ -323,15 +324,6 @@ TEST(NeighborhoodTest, ABlockToOneselfWithinOneArrayIsCopiedThoughBothBeginAtIts
   });
   MPI_Type_free(&last);
   MPI_Type_free(&first);
-}
-
-std::string error_of(const SimulationOptions& cluster, const std::function<Task<>(Comm)>& program) {
-  try {
-    simulate(cluster, program);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 TEST(NeighborhoodTest, ErrorsNameTheArgument) {

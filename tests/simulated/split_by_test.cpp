@@ -16,6 +16,7 @@ namespace wisp {
 namespace {
 
 using test::cluster_of;
+using test::error_of;
 
 /// Who is in which place: the serial reference.
 struct Expected {
@@ -422,15 +423,6 @@ TEST(SplitByTest, SplitsInFlightOnOneChainDoNotMeet) {
       EXPECT_EQ(turned.rank(), p - 1 - rank);
     });
   }
-}
-
-std::string error_of(int p, const std::function<Task<>(Comm)>& program) {
-  try {
-    simulate(cluster_of(p, 0), program);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 TEST(SplitByTest, WrongArgumentsAreNamedBeforeAnyMessage) {

@@ -1,0 +1,22 @@
+/* What the C tests share: the ranks, and expectations that say where they fail. */
+#ifndef WISP_TEST_EXPECT_H
+#define WISP_TEST_EXPECT_H
+
+#include <stdio.h>
+
+#include "wisp/wisp.h"
+
+static int failures = 0;
+static int rank = 0;
+static int size = 0;
+static WISP_Comm comm = WISP_COMM_NULL;
+
+static void expect(int condition, const char* what, int line) {
+  if (condition) return;
+  ++failures;
+  fprintf(stderr, "rank %d, line %d: %s (%s)\n", rank, line, what, WISP_Error_message());
+}
+#define EXPECT(condition) expect((condition), #condition, __LINE__)
+#define OK(call) expect((call) == MPI_SUCCESS, #call, __LINE__)
+
+#endif
