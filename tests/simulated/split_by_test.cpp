@@ -9,6 +9,8 @@
 
 #include "chains.hpp"
 #include "clusters.hpp"
+#include "split/exact_splitting.hpp"
+#include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 #include "wisp/split.hpp"
 
@@ -464,6 +466,47 @@ TEST(SplitByTest, DifferentSizesAreAnError) {
     co_await async_split(comm, color, {}, {}, {}, {"bitonic"});
   });
   EXPECT_NE(error.find("sizes must be the same on all ranks"), std::string::npos) << error;
+}
+
+/// One item with a key; the old rank tells it from others.
+detail::SplitCase case_of_key(int key) {
+  detail::SplitCase of;
+  of.key.is_given = true;
+  of.key.bytes = Label(key).ordered_bytes("test", "key");
+  return of;
+}
+
+TEST(SplitByTest, ExactSplittingLeavesEveryRankWithTheItemsWhoseTurnItIs) {
+  std::mt19937 random(23);
+  for (int p = 1; p <= 17; ++p) {
+    for (int each = 1; each <= 9; ++each) {
+      const int on_last = 1 + static_cast<int>(random() % static_cast<unsigned>(each));
+      const int total = each * (p - 1) + on_last;
+      std::vector<std::pair<int, int>> items;
+      for (int i = 0; i < total; ++i) items.emplace_back(static_cast<int>(random() % 7), i);
+      std::vector<int> order;
+      simulate(cluster_of(p, p), [&](Comm comm) -> Task<> {
+        const detail::SplitCase any = case_of_key(0);
+        const detail::ItemLayout layout(any, 0, sizeof(int));
+        const auto first = static_cast<std::size_t>(comm.rank() * each);
+        const auto count = static_cast<std::size_t>(comm.rank() + 1 < p ? each : on_last);
+        std::vector<std::pair<int, int>> own(&items[first], &items[first] + count);
+        std::sort(own.begin(), own.end());
+        detail::ItemTable table(layout, count);
+        for (std::size_t i = 0; i < count; ++i) {
+          const detail::SplitCase of = case_of_key(own[i].first);
+          detail::ItemLayout(of, 0, sizeof(int)).write(own[i].second, table[i]);
+        }
+        const detail::ItemTable sorted = co_await detail::sort_exactly(comm, layout, std::move(table));
+        EXPECT_EQ(sorted.size(), count);
+        if (comm.rank() == 0) order.resize(static_cast<std::size_t>(total), -1);
+        co_await barrier(comm);
+        for (std::size_t i = 0; i < sorted.size(); ++i) order[first + i] = layout.old_rank(sorted[i]);
+      });
+      std::sort(items.begin(), items.end());
+      for (std::size_t i = 0; i < items.size(); ++i) ASSERT_EQ(order[i], items[i].second) << p << " " << each;
+    }
+  }
 }
 
 std::size_t peak_of(int p, std::string_view algorithm, bool orders) {
