@@ -143,11 +143,6 @@ double seconds_of_all_items(std::string_view algorithm, int rank, int size) {
   if (algorithm == "allgather") return seconds_per_item * size;
   return algorithm == "gather-scatter" && rank == 0 ? 3 * seconds_per_item * size : 0;
 }
-std::string_view name_taken(const Comm& comm, std::string_view algorithm, const Label& color,
-                            const Label& key) {
-  return algorithm.empty() ? chosen_split(comm, color, {}, key, {}) : algorithm;
-}
-
 /// Bytes that one rank contributes: its color, its key, or both.
 std::size_t bytes_of(const Case& of) {
   return (of.splits ? std::max(of.text, of.are_integers() ? sizeof(int) : 0) : 0) +
@@ -163,6 +158,64 @@ std::size_t peak_of(const std::function<void(int)>& call) {
   wisp::detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, &peak, 1, MPI_UNSIGNED_LONG, MPI_MAX, MPI_COMM_WORLD),
                           "MPI_Allreduce");
   return peak;
+}
+
+/// The tables of all ranks together would fill terabytes: of many ranks' tables only sizes travel.
+constexpr int most_ranks_with_tables = 4096;
+
+/// Whether a simulation of an algorithm ends within minutes and some gigabytes.
+bool is_feasible(const Case& of, std::string_view algorithm, int size) {
+  constexpr int most_ranks_of_allgather = 1 << 16;
+  constexpr int most_ranks_at_one_root = 1 << 17;
+  constexpr int most_leaders = 64;
+  if (algorithm == "allgather-mpi") return false;
+  if (algorithm == "allgather") {
+    return size <= most_ranks_with_tables || (of.are_integers() && size <= most_ranks_of_allgather);
+  }
+  if (algorithm == "gather-scatter") return size <= most_ranks_at_one_root;
+  return !algorithm.starts_with("cheng-") ||
+         size / std::stoi(std::string(algorithm.substr(6))) <= most_leaders;
+}
+
+/// What is taken without a name.
+std::string_view chosen_name(const Case& of, const SimulationOptions& cluster) {
+  std::string_view name;
+  simulate(cluster, [&](Comm comm) -> Task<> {
+    if (comm.rank() == 0) {
+      name = chosen_split(comm, color_label(of, 0, comm.size()), {}, key_label(of, 0));
+    }
+    co_return;
+  });
+  return name;
+}
+
+Row simulated_row(const Case& of, std::string_view algorithm, SimulationOptions cluster,
+                  const std::vector<Place>& expected) {
+  const int size = cluster.ranks;
+  const bool is_checked = algorithm != "allgather" || size <= most_ranks_with_tables;
+  if (!is_checked) cluster.carried_bytes = 64;
+  const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
+    const int rank = comm.rank();
+    const Label color = color_label(of, rank, size);
+    const Label key = key_label(of, rank);
+    const Chain made = co_await async_split(comm, color, {}, key, {}, {algorithm});
+    simulated_work(comm, seconds_of_all_items(algorithm, rank, size));
+    if (is_checked) {
+      check_place(of, algorithm, rank, place_of(made), expected[static_cast<std::size_t>(rank)]);
+    }
+  });
+  std::size_t peak = 0;
+  for (const auto& rank : run.ranks) peak = std::max(peak, rank.peak_bytes);
+  return {.bench = "split-by",
+          .variant = std::string(algorithm),
+          .case_name = of.name,
+          .ranks = size,
+          .bytes = bytes_of(of),
+          .min_us = run.seconds * 1e6,
+          .median_us = run.seconds * 1e6,
+          .messages = run.messages,
+          .volume = run.bytes,
+          .peak_bytes = peak};
 }
 
 }  // namespace
@@ -209,47 +262,21 @@ void bench_split_by(const Options& options) {
   }
 }
 
-void simulate_split_by(const Options& options, const SimulationOptions& given) {
-  const int size = given.ranks;
+void simulate_split_by(const Options& options, const SimulationOptions& cluster) {
+  const int size = cluster.ranks;
   Report report(options, fmt::format("wisp simulate split-by: {} ranks, virtual time", size), true);
   for (const Case& of : chosen_cases(options)) {
     const std::vector<Place> expected = expected_places(of, size);
     std::vector<Row> rows;
     for (const std::string_view algorithm : algorithms_for(of, options, size)) {
-      if (algorithm == "allgather-mpi") continue;
-      SimulationOptions cluster = given;
-      // The tables of all ranks together would fill terabytes: of many ranks' tables only sizes travel.
-      constexpr int most_with_tables = 4096;
-      constexpr int most_with_allgather = 1 << 16;
-      const bool is_checked = algorithm != "allgather" || size <= most_with_tables;
-      if (algorithm == "allgather" && size > most_with_allgather) continue;
-      if (!is_checked) cluster.carried_bytes = 64;
-      if (algorithm.starts_with("cheng-")) {
-        constexpr int most_leaders = 512;
-        if (size / std::stoi(std::string(algorithm.substr(6))) > most_leaders) continue;
-      }
-      const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
-        const int rank = comm.rank();
-        const Label color = color_label(of, rank, size);
-        const Label key = key_label(of, rank);
-        const Chain made = co_await async_split(comm, color, {}, key, {}, {algorithm});
-        simulated_work(comm, seconds_of_all_items(name_taken(comm, algorithm, color, key), rank, size));
-        if (is_checked) {
-          check_place(of, algorithm, rank, place_of(made), expected[static_cast<std::size_t>(rank)]);
-        }
-      });
-      std::size_t peak = 0;
-      for (const auto& rank : run.ranks) peak = std::max(peak, rank.peak_bytes);
-      rows.push_back({.bench = "split-by",
-                      .variant = variant_name(algorithm),
-                      .case_name = of.name,
-                      .ranks = size,
-                      .bytes = bytes_of(of),
-                      .min_us = run.seconds * 1e6,
-                      .median_us = run.seconds * 1e6,
-                      .messages = run.messages,
-                      .volume = run.bytes,
-                      .peak_bytes = peak});
+      const std::string_view name = algorithm.empty() ? chosen_name(of, cluster) : algorithm;
+      // The same options give the same run: what is chosen has mostly been seen already.
+      const auto seen =
+          std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.variant == name; });
+      if (seen == rows.end() && !is_feasible(of, name, size)) continue;
+      Row row = seen != rows.end() ? *seen : simulated_row(of, name, cluster, expected);
+      row.variant = variant_name(algorithm);
+      rows.push_back(std::move(row));
     }
     report.add(rows);
   }
