@@ -2,15 +2,13 @@
 
 #include <cstring>
 
+#include "collectives/block_list.hpp"
+
 namespace wisp::detail {
 namespace {
 
 /// Up to here a copy costs less than one more message.
 constexpr std::size_t largest_packed = 4096;
-
-std::size_t bytes_in(const ConstBuffer& data) {
-  return data.count == 0 ? 0 : data.count * TypeLayout::of(data.type).size;
-}
 
 bool is_small(std::size_t bytes) {
   return bytes > 0 && bytes <= largest_packed;
@@ -24,7 +22,7 @@ void ensure_bytes(ScratchVector& memory, std::size_t bytes) {
 
 void AddressedMessage::send(Posts& posts, const Link& link, const Address& to, const Address& told,
                             const ConstBuffer& data) {
-  const std::size_t bytes = bytes_in(data);
+  const std::size_t bytes = bytes_of(data);
   address_ = told;
   if (told.exists() && is_small(bytes)) {
     ensure_bytes(memory_, sizeof told + bytes);
@@ -39,7 +37,7 @@ void AddressedMessage::send(Posts& posts, const Link& link, const Address& to, c
 
 void AddressedMessage::receive(Posts& posts, const Link& link, const Address& from, bool tells_address,
                                const Buffer& data) {
-  const std::size_t bytes = bytes_in(data);
+  const std::size_t bytes = bytes_of(data);
   tells_address_ = tells_address;
   is_packed_ = tells_address && is_small(bytes);
   data_ = data;

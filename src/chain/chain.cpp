@@ -134,15 +134,11 @@ Task<Comm> to_comm(Chain chain) {
 }
 
 Chain Chain::of_neighbors(const Comm& comm, const ChainNeighbors& neighbors, int tag) {
-  Chain made;
-  comm.run(detail::put(chain_of_neighbors(comm, neighbors, tag), made));
-  return made;
+  return detail::result_of(comm, chain_of_neighbors(comm, neighbors, tag));
 }
 
 Comm Chain::to_comm() const {
-  Comm made;
-  run(detail::put(wisp::to_comm(*this), made));
-  return made;
+  return detail::result_of(*this, wisp::to_comm(*this));
 }
 
 Request Chain::ito_comm(Comm& made) const {

@@ -58,10 +58,6 @@ class SubtreeBlocks {
   ScratchVector memory_;
 };
 
-std::size_t bytes_in(const ConstBuffer& buffer) {
-  return buffer.count * TypeLayout::of(buffer.type).size;
-}
-
 Buffer child_of(const TreeWalk& walk, const SubtreeBlocks& blocks, ChainSide side) {
   return walk.has_child(side) ? blocks.child(side) : Buffer();
 }
@@ -71,7 +67,7 @@ Buffer child_of(const TreeWalk& walk, const SubtreeBlocks& blocks, ChainSide sid
 Task<> chain_gather(Link link, ConstBuffer send, Buffer receive, int root) {
   TreeWalk walk(link, root);
   const bool is_in_place = send.address == MPI_IN_PLACE;
-  const SubtreeBlocks blocks(walk, receive, is_in_place ? 0 : bytes_in(send));
+  const SubtreeBlocks blocks(walk, receive, is_in_place ? 0 : bytes_of(send));
   if (!is_in_place) copy_block(send, blocks.own());
   while (walk.has_step()) {
     Posts step;
@@ -97,8 +93,8 @@ Task<> chain_scatter(Link link, ConstBuffer send, Buffer receive, int root) {
   co_await up;
   const bool is_in_place = receive.address == MPI_IN_PLACE;
   const Buffer at_root{const_cast<void*>(send.address), send.count, send.type};  // only read
-  const SubtreeBlocks blocks(walk, at_root, is_in_place ? 0 : bytes_in(receive));
-  if (link.rank() != root && bytes_in(blocks.all()) > 0)
+  const SubtreeBlocks blocks(walk, at_root, is_in_place ? 0 : bytes_of(receive));
+  if (link.rank() != root && bytes_of(blocks.all()) > 0)
     co_await link.post_receive(blocks.all(), walk.parent());
   Posts down;
   while (walk.has_step_down()) {
@@ -106,7 +102,7 @@ Task<> chain_scatter(Link link, ConstBuffer send, Buffer receive, int root) {
     for (const ChainSide side : {left_side, right_side}) {
       if (!walk.has_child(side)) continue;
       const Buffer child = blocks.child(side);
-      if (bytes_in(child) > 0) down.add(link.post_send(child, walk.child(side)));
+      if (bytes_of(child) > 0) down.add(link.post_send(child, walk.child(side)));
     }
   }
   if (!is_in_place) copy_block(blocks.own(), receive);

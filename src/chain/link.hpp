@@ -72,6 +72,14 @@ Task<> put(Task<T> task, T& to) {
   to = co_await std::move(task);
 }
 
+/// What blocking forms do: `on`, a communicator or chain, runs a task to its end for its result.
+template <class On, class T>
+T result_of(const On& on, Task<T> task) {
+  T made;
+  on.run(put(std::move(task), made));
+  return made;
+}
+
 /// Throws unless the caller may start `call` on `chain`.
 void check_usable(const Chain& chain, const char* call);
 

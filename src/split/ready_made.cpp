@@ -95,9 +95,7 @@ Task<TwoLevels> async_two_level(Chain chain, Label color, Order color_order, Spl
 
 TwoLevels two_level(const Chain& chain, const Label& color, const Order& color_order,
                     const SplitOptions& options) {
-  TwoLevels made;
-  chain.run(detail::put(async_two_level(chain, color, color_order, options), made));
-  return made;
+  return detail::result_of(chain, async_two_level(chain, color, color_order, options));
 }
 
 Task<GroupRank> async_group_rank(Chain chain, Label color, Order color_order, SplitOptions options) {
@@ -108,9 +106,7 @@ Task<GroupRank> async_group_rank(Chain chain, Label color, Order color_order, Sp
 
 GroupRank group_rank(const Chain& chain, const Label& color, const Order& color_order,
                      const SplitOptions& options) {
-  GroupRank found;
-  chain.run(detail::put(async_group_rank(chain, color, color_order, options), found));
-  return found;
+  return detail::result_of(chain, async_group_rank(chain, color, color_order, options));
 }
 
 }  // namespace wisp

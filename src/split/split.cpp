@@ -186,9 +186,7 @@ Task<Chain> async_split(Chain chain, Label color, Order color_order, Label key, 
 
 Chain split(const Chain& chain, const Label& color, const Order& color_order, const Label& key,
             const Order& key_order, const SplitOptions& options) {
-  Chain made;
-  chain.run(detail::put(async_split(chain, color, color_order, key, key_order, options), made));
-  return made;
+  return detail::result_of(chain, async_split(chain, color, color_order, key, key_order, options));
 }
 
 Request isplit(const Chain& chain, Chain& made, const Label& color, const Order& color_order,
