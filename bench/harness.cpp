@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -23,6 +26,50 @@ std::string human_bytes(std::size_t bytes) {
   if (bytes < 1024 * 1024) return fmt::format("{} KiB", bytes / 1024);
   return fmt::format("{} MiB", bytes / (1024 * 1024));
 }
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  wisp::detail::check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  return size;
+}
+
+/// True if this machine has fewer cores than it runs ranks.
+bool ranks_outnumber_cores(MPI_Comm comm) {
+  return !is_simulated_mpi() && size_of(comm) > sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+#ifdef SMPI_H
+
+/// Sleeps until all ranks do: every so many seconds of the clock that they have in common. Gives that time.
+double wait_for_all() {
+  constexpr double period = 10;
+  const double begin = (std::floor(MPI_Wtime() / period) + 2) * period;
+  const double seconds = begin - MPI_Wtime();
+  const timespec sleep = {static_cast<time_t>(seconds), static_cast<long>(std::fmod(seconds, 1) * 1e9)};
+  smpi_nanosleep(&sleep, nullptr);
+  return begin;
+}
+
+/// Where time is simulated, a sample of each variant says all, after a call that may prepare something: until
+/// the last rank is done.
+std::vector<Timing> measure_on_common_clock(MPI_Comm comm, const std::vector<Variant>& variants) {
+  for (const Variant& variant : variants) variant.run(0);
+  std::vector<double> seconds;
+  for (const Variant& variant : variants) {
+    const double begin = wait_for_all();
+    variant.run(0);
+    constexpr double tick = 1e-9;
+    seconds.push_back(std::round((MPI_Wtime() - begin) / tick) * tick);
+  }
+  wait_for_all();
+  // Not MPI's: the collectives of some selectors explore the nodes first, with p² messages.
+  Comm::attach(comm).allreduce(in_place(), Buffer(seconds), MPI_MAX);
+  std::vector<Timing> timings;
+  for (const double of_variant : seconds) timings.push_back({of_variant * 1e6, of_variant * 1e6});
+  return timings;
+}
+
+#endif
 
 }  // namespace
 
@@ -52,8 +99,9 @@ void Report::print_across(const std::vector<Row>& cell) {
   const Row& first = cell.front();
   fmt::print("{:<22}{:>9}", first.case_name, first.bytes ? human_bytes(*first.bytes) : "");
   for (const Row& row : cell) {
-    const double ratio = first.median_us > 0 ? row.median_us / first.median_us : 0;
-    fmt::print("{:>15} ({:>6.2f})",
+    const std::string ratio =
+        first.median_us > 0 ? fmt::format("{:.2f}", row.median_us / first.median_us) : "-";
+    fmt::print("{:>15} ({:>6})",
                fmt::format("{}{:.2f}", row.mark.empty() ? "" : row.mark + " ", row.median_us), ratio);
   }
   fmt::print("\n");
@@ -95,13 +143,32 @@ Report::~Report() {
   if (!file.flush()) fmt::print(stderr, "wisp: cannot write {}\n", json_file_);
 }
 
-bool ranks_outnumber_cores(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size > sysconf(_SC_NPROCESSORS_ONLN);
+Comm all_ranks() {
+  // A duplicate is what SMPI takes longest for, and costs of messages are known there.
+  return is_simulated_mpi() ? Comm::attach(MPI_COMM_WORLD) : Comm::duplicate(MPI_COMM_WORLD);
+}
+
+Method method_of(const Options& options) {
+  return options.quick ? Method{.samples = 20, .warm_up = 2} : Method{};
+}
+
+bool is_simulated_mpi() {
+#ifdef SMPI_H
+  return true;
+#else
+  return false;
+#endif
+}
+
+std::string title_of(std::string_view bench, MPI_Comm comm) {
+  return fmt::format("wisp bench {}: {} ranks, {}{}", bench, size_of(comm), mpi_name(),
+                     ranks_outnumber_cores(comm) ? ", more ranks than cores" : "");
 }
 
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method) {
+#ifdef SMPI_H
+  return measure_on_common_clock(comm, variants);
+#endif
   const int calls = method.calls > 0 ? method.calls : ranks_outnumber_cores(comm) ? 10 : 1;
   int next_call = 0;
   // The root moves from variant to variant too: else the first would always find the root's buffers cold.
@@ -161,6 +228,10 @@ std::string mpi_name() {
   std::string name(text, static_cast<std::size_t>(length));
   name = name.substr(0, name.find_first_of(",\n"));
   std::erase(name, '\t');
+  if (is_simulated_mpi()) {
+    const char* how = std::getenv("WISP_SMPI");
+    return how == nullptr ? "SMPI" : fmt::format("SMPI ({})", how);
+  }
   for (const char* prefix : {"Open MPI v", "MPICH Version:"}) {
     if (name.starts_with(prefix)) {
       return std::string(name[0] == 'O' ? "Open MPI " : "MPICH ") + name.substr(std::string(prefix).size());

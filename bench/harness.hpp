@@ -7,7 +7,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "wisp/comm.hpp"
 
 namespace wisp::bench {
 
@@ -75,16 +78,26 @@ struct Method {
   int calls = 0;  ///< successive calls in a sample; 0: 1 if every rank has a core, else 10
 };
 
+/// The usual one, or with --quick a shorter one.
+Method method_of(const Options& options);
+
+/// True if the MPI is simulated: its clock is the same on all ranks, and the same call always takes as long.
+bool is_simulated_mpi();
+
 /// Samples all variants in turn, A B C A B C …: a sample is K successive calls between two barriers,
-/// its figure the maximum over ranks divided by K.
+/// its figure the maximum over ranks divided by K. Where MPI is simulated, one call of each,
+/// that all ranks begin at the same time.
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method);
 
 /// A cell's rows: like `cell`, with each variant's name and times.
 std::vector<Row> rows_of(const Row& cell, const std::vector<Variant>& variants,
                          const std::vector<Timing>& timings);
 
-/// True if this machine has fewer cores than it runs ranks.
-bool ranks_outnumber_cores(MPI_Comm comm);
+/// MPI_COMM_WORLD as benchmarks use it.
+Comm all_ranks();
+
+/// "wisp bench NAME: P ranks, MPI", and whether ranks outnumber cores.
+std::string title_of(std::string_view bench, MPI_Comm comm);
 
 /// What `mpi` is in the output: the library's name and version.
 std::string mpi_name();

@@ -166,19 +166,16 @@ Row row_of(const Operation& of, const Cell& cell, int ranks, const std::string& 
 }
 
 void bench_irregular(const Operation& of, const Options& options) {
-  const Comm comm = Comm::duplicate(world());
+  const Comm comm = all_ranks();
   const int ranks = comm.size();
   const int most = direct_gatherv_ranks(comm);
-  Report report(
-      options,
-      fmt::format("wisp bench {}: {} ranks, {}{}; direct messages {}; !1, !2: breaks that guideline by "
-                  "more than 5 %",
-                  of.bench, ranks, mpi_name(),
-                  ranks_outnumber_cores(world()) ? ", more ranks than cores" : "",
-                  most == std::numeric_limits<int>::max() ? std::string("at any number of ranks")
-                                                          : fmt::format("up to {} ranks", most)),
-      comm.rank() == 0);
-  const Method method{options.quick ? 20 : 60, options.quick ? 2 : 5, 0};
+  Report report(options,
+                fmt::format("{}; direct messages {}; !1, !2: breaks that guideline by more than 5 %",
+                            title_of(of.bench, world()),
+                            most == std::numeric_limits<int>::max() ? std::string("at any number of ranks")
+                                                                    : fmt::format("up to {} ranks", most)),
+                comm.rank() == 0);
+  const Method method = method_of(options);
   const CollectiveOptions algorithm{{}, options.algorithm};
   for (const Distribution& distribution : distributions) {
     for (const int average : chosen_averages(options)) {

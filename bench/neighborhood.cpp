@@ -201,14 +201,12 @@ MPI_Comm make_graph(const Neighborhood& on) {
 }  // namespace
 
 void bench_neighborhood(const Options& options) {
-  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const Comm comm = all_ranks();
   Report report(
       options,
-      fmt::format(
-          "wisp bench neighborhood: {} ranks on tori as near to cubes as can be, {}{}; size: of a block",
-          comm.size(), mpi_name(), ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
+      title_of("neighborhood", MPI_COMM_WORLD) + "; tori as near to cubes as can be; size: of a block",
       comm.rank() == 0);
-  const Method method{options.quick ? 20 : 60, options.quick ? 2 : 5, 0};
+  const Method method = method_of(options);
   const std::vector<NamedOffsets> all = neighborhoods(options.quick);
   const NamedOffsets* last = nullptr;
   std::unique_ptr<Neighborhood> on;
@@ -243,14 +241,12 @@ void bench_neighborhood(const Options& options) {
 }
 
 void bench_neighborhood_setup(const Options& options) {
-  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
-  Report report(
-      options,
-      fmt::format("wisp bench neighborhood-setup: {} ranks, {}{}; create: stencil and neighborhood; "
-                  "alltoall_init: of 8-byte blocks, with all schedules to choose from",
-                  comm.size(), mpi_name(),
-                  ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
-      comm.rank() == 0);
+  const Comm comm = all_ranks();
+  Report report(options,
+                title_of("neighborhood-setup", MPI_COMM_WORLD) +
+                    "; create: stencil and neighborhood; alltoall_init: of 8-byte blocks, with all schedules "
+                    "to choose from",
+                comm.rank() == 0);
   for (const NamedOffsets& of : neighborhoods(options.quick)) {
     const Torus torus(cube_of(comm.size(), of.offsets.dimensions()));
     const Neighborhood on(comm, Stencil(torus, of.offsets));

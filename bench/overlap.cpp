@@ -58,9 +58,8 @@ Row row_of(const std::string& variant, int ranks, const Timing& timing) {
 }  // namespace
 
 void bench_overlap(const Options& options) {
-  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
-  Report report(options, fmt::format("wisp bench overlap: {} ranks, {}", comm.size(), mpi_name()),
-                comm.rank() == 0);
+  const Comm comm = all_ranks();
+  Report report(options, title_of("overlap", MPI_COMM_WORLD), comm.rank() == 0);
   // So short a call needs many to be seen by a clock.
   constexpr int creations = 100;
   std::vector<Variant> variants;
@@ -78,7 +77,7 @@ void bench_overlap(const Options& options) {
       }
     }
   }
-  std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, 5, 0});
+  std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method_of(options));
   std::vector<Row> rows;
   for (std::size_t v = 0; v < variants.size(); ++v) {
     if (variants[v].name.starts_with("wisp")) {

@@ -71,15 +71,14 @@ Row row_of(const std::string& variant, int repeats, int ranks, int count, const 
 }  // namespace
 
 void bench_range_bcast(const Options& options) {
-  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const Comm comm = all_ranks();
   const int rank = comm.rank();
   const int half = std::max(1, comm.size() / 2);
   const Creation creation = faster_creation(rank, half);
-  Report report(
-      options,
-      fmt::format("wisp bench range-bcast: {} ranks, {}, MPI by {} and MPI_Ibcast", comm.size(), mpi_name(),
-                  creation == Creation::split ? "MPI_Comm_split" : "MPI_Comm_create_group"),
-      rank == 0);
+  Report report(options,
+                fmt::format("{}; MPI by {} and MPI_Ibcast", title_of("range-bcast", MPI_COMM_WORLD),
+                            creation == Creation::split ? "MPI_Comm_split" : "MPI_Comm_create_group"),
+                rank == 0);
   for (const int repeats : repeats_of_cases) {
     for (const int count : counts_of(options)) {
       std::vector<double> data(static_cast<std::size_t>(count));
@@ -99,7 +98,7 @@ void bench_range_bcast(const Options& options) {
         MPI_Comm_free(&made);
       };
       const std::vector<Timing> timings =
-          measure(MPI_COMM_WORLD, {{"wisp", by_wisp}, {"MPI", by_mpi}}, {options.quick ? 20 : 60, 5, 0});
+          measure(MPI_COMM_WORLD, {{"wisp", by_wisp}, {"MPI", by_mpi}}, method_of(options));
       report.add({row_of("wisp", repeats, comm.size(), count, timings[0]),
                   row_of("MPI", repeats, comm.size(), count, timings[1])});
     }

@@ -144,11 +144,8 @@ void check_sorted(const char* variant, const std::vector<double>& data, std::siz
 }  // namespace
 
 void bench_sort(const Options& options) {
-  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
-  Report report(options,
-                fmt::format("wisp bench sort: {} ranks, {}{}", comm.size(), mpi_name(),
-                            ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
-                comm.rank() == 0);
+  const Comm comm = all_ranks();
+  Report report(options, title_of("sort", MPI_COMM_WORLD), comm.rank() == 0);
   for (const std::string& distribution : distributions) {
     for (const std::size_t count : counts(options)) {
       const std::vector<double> input = make_input(distribution, comm.rank(), comm.size(), count);
@@ -174,8 +171,7 @@ void bench_sort(const Options& options) {
         variant.run(0);
         check_sorted(variant.name.c_str(), data, count, MPI_COMM_WORLD);
       }
-      const std::vector<Timing> timings =
-          measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, options.quick ? 2 : 5});
+      const std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method_of(options));
       const Row cell{
           .bench = "sort", .case_name = distribution, .ranks = comm.size(), .bytes = count * sizeof(double)};
       report.add(rows_of(cell, variants, timings));

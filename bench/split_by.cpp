@@ -221,14 +221,11 @@ Row simulated_row(const Case& of, std::string_view algorithm, SimulationOptions 
 }  // namespace
 
 void bench_split_by(const Options& options) {
-  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const Comm comm = all_ranks();
   const Chain chain = comm;
   const int rank = comm.rank();
   const int size = comm.size();
-  Report report(options,
-                fmt::format("wisp bench split-by: {} ranks, {}{}", size, mpi_name(),
-                            ranks_outnumber_cores(MPI_COMM_WORLD) ? ", more ranks than cores" : ""),
-                rank == 0);
+  Report report(options, title_of("split-by", MPI_COMM_WORLD), rank == 0);
   for (const Case& of : chosen_cases(options)) {
     const Place expected = expected_places(of, size)[static_cast<std::size_t>(rank)];
     const Label color = color_label(of, rank, size);
@@ -251,8 +248,7 @@ void bench_split_by(const Options& options) {
     }
     std::vector<std::size_t> peaks;
     for (const Variant& variant : variants) peaks.push_back(peak_of(variant.run));
-    const std::vector<Timing> timings =
-        measure(MPI_COMM_WORLD, variants, {options.quick ? 20 : 60, options.quick ? 2 : 5});
+    const std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method_of(options));
     const Row cell{.bench = "split-by", .case_name = of.name, .ranks = size, .bytes = bytes_of(of)};
     std::vector<Row> rows = rows_of(cell, variants, timings);
     for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -33,9 +33,9 @@ MPI_Datatype datatype_of() {
   else if constexpr (std::same_as<T, long double>)
     return MPI_LONG_DOUBLE;
   else if constexpr (std::same_as<T, std::complex<float>>)
-    return MPI_CXX_FLOAT_COMPLEX;
+    return MPI_C_FLOAT_COMPLEX;
   else if constexpr (std::same_as<T, std::complex<double>>)
-    return MPI_CXX_DOUBLE_COMPLEX;
+    return MPI_C_DOUBLE_COMPLEX;
   else if constexpr (std::same_as<T, long>)
     return MPI_LONG;
   else if constexpr (std::same_as<T, unsigned long>)

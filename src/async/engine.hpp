@@ -55,11 +55,14 @@ class Engine {
   /// Looks once for completed messages and resumes whom they wake; false when nothing moved.
   virtual bool poll() = 0;
 
+  /// A step of a wait: a poll, or a sleep until a message completes, if nothing else can move.
+  virtual bool step() { return poll(); }
+
   template <class Done>
   void run_until(Done done) {
     IdleLoop idle;
     while (!done()) {
-      if (poll()) {
+      if (step()) {
         idle.moved();
       } else {
         idle.pause(polls_before_yield_);

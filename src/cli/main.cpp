@@ -14,8 +14,8 @@ int run(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   CLI::App app("Weightless process groups and collectives for MPI", "wisp");
   app.require_subcommand(1);
-  const auto commands = {wisp::cli::add_groups(app), wisp::cli::add_sort(app), wisp::cli::add_bench(app),
-                         wisp::cli::add_simulate(app)};
+  const auto commands = {wisp::cli::add_doctor(app), wisp::cli::add_groups(app), wisp::cli::add_sort(app),
+                         wisp::cli::add_bench(app), wisp::cli::add_simulate(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

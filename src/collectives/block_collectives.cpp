@@ -9,6 +9,10 @@
 namespace wisp {
 namespace {
 
+/// How much larger the threshold is for blocks that are all equal: all messages straight to the root come at
+/// once, and where a port is shared fairly they all come late, and are then worked off one by one.
+constexpr std::uint64_t few = 4;
+
 using namespace detail;
 
 auto plan_barrier(const Comm& comm, const CollectiveOptions& options) {
@@ -77,7 +81,7 @@ auto plan_gather(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
                     break;
                 }
                 const BlockList blocks = is_root ? BlockList::regular(receive, ranks) : BlockList();
-                const std::uint64_t threshold = straight_threshold(channel.world().machine());
+                const std::uint64_t threshold = few * straight_threshold(channel.world().machine());
                 return gather_ordered(std::move(channel), send, blocks, root, threshold);
               }};
 }
@@ -223,7 +227,7 @@ auto plan_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& recei
                     break;
                 }
                 const BlockList blocks = is_root ? BlockList::regular(send, ranks) : BlockList();
-                const std::uint64_t threshold = straight_threshold(channel.world().machine());
+                const std::uint64_t threshold = few * straight_threshold(channel.world().machine());
                 return scatter_ordered(std::move(channel), blocks, receive, root, threshold);
               }};
 }

@@ -1,16 +1,12 @@
 #include "comm/world.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "comm/measure_machine.hpp"
 #include "transport/mpi_attribute.hpp"
 #include "transport/mpi_transport.hpp"
 
@@ -51,102 +47,6 @@ std::shared_ptr<World> make_world(MPI_Comm comm, const World::Facts& facts, Owne
   set_copied(options, facts);
   options.rank = facts.rank;
   return std::make_shared<World>(std::make_unique<MpiTransport>(comm, options), facts);
-}
-
-/// How many ranks a core of the fullest node has. Collective.
-double most_ranks_per_core(MPI_Comm comm) {
-  MPI_Comm node = MPI_COMM_NULL;
-  int ranks_here = 0;
-  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  check_mpi(MPI_Comm_size(node, &ranks_here), "MPI_Comm_size");
-  check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
-  double most = static_cast<double>(ranks_here) / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
-  return most;
-}
-
-/// Seconds of one message there and back, the least of several.
-double time_ping_pong(MPI_Comm comm, int rank, int peer, std::vector<char>& message, int repeats) {
-  double least = 1;
-  const int bytes = static_cast<int>(message.size());
-  for (int i = 0; i < repeats; ++i) {
-    const double start = MPI_Wtime();
-    if (rank == 0) check_mpi(MPI_Send(message.data(), bytes, MPI_BYTE, peer, 0, comm), "MPI_Send");
-    check_mpi(MPI_Recv(message.data(), bytes, MPI_BYTE, rank == 0 ? peer : 0, 0, comm, MPI_STATUS_IGNORE),
-              "MPI_Recv");
-    if (rank != 0) check_mpi(MPI_Send(message.data(), bytes, MPI_BYTE, 0, 0, comm), "MPI_Send");
-    least = std::min(least, MPI_Wtime() - start);
-  }
-  return least;
-}
-
-/// A number from the environment, if there is a positive one.
-std::optional<double> number_of_environment(const char* name) {
-  const char* text = std::getenv(name);
-  if (text == nullptr) return std::nullopt;
-  const double number = std::strtod(text, nullptr);
-  if (!(number > 0))
-    throw Error(MPI_ERR_ARG, fmt::format("wisp: {} = {} is not a number above 0", name, text));
-  return number;
-}
-
-/// The next power of two: so rough, measurements agree from run to run, and so do the algorithms chosen.
-double round_to_power(double seconds) {
-  return std::exp2(std::round(std::log2(seconds)));
-}
-
-/// α and β of the way between the first and the last rank, the same on all. Collective.
-void measure_messages(MPI_Comm comm, World::Facts& facts) {
-  constexpr int small_repeats = 20;
-  constexpr int large_repeats = 10;
-  constexpr std::size_t large = 256 * 1024;
-  Machine& machine = facts.machine;
-  const int last = facts.size - 1;
-  double measured[2] = {machine.latency, machine.seconds_per_byte};
-  if (facts.size > 1 && (facts.rank == 0 || facts.rank == last)) {
-    std::vector<char> message(8);
-    measured[0] = time_ping_pong(comm, facts.rank, last, message, small_repeats) / 2;
-    message.resize(large);
-    const double of_large = time_ping_pong(comm, facts.rank, last, message, large_repeats) / 2;
-    measured[1] = std::max(of_large - measured[0], 1e-9) / static_cast<double>(large);
-  }
-  check_mpi(MPI_Bcast(measured, 2, MPI_DOUBLE, 0, comm), "MPI_Bcast");
-  machine.latency = round_to_power(measured[0]);
-  machine.seconds_per_byte = round_to_power(measured[1]);
-}
-
-/// What the environment says of messages, which must be the same on all ranks. True if it says all.
-bool read_environment(Machine& machine) {
-  const std::optional<double> microseconds = number_of_environment("WISP_LATENCY_US");
-  const std::optional<double> gigabytes = number_of_environment("WISP_BANDWIDTH_GBS");
-  if (microseconds) machine.latency = *microseconds * 1e-6;
-  if (gigabytes) machine.seconds_per_byte = 1e-9 / *gigabytes;
-  if (const std::optional<double> ranks = number_of_environment("WISP_DIRECT_RANKS")) {
-    machine.direct_ranks = static_cast<int>(std::clamp(*ranks, 1.0, 1e9));
-  }
-  return microseconds && gigabytes;
-}
-
-/// Collective.
-Machine measure_machine(MPI_Comm comm, World::Facts facts) {
-  Machine& machine = facts.machine;
-  machine.ranks_per_core = most_ranks_per_core(comm);
-  machine.shares_cores = machine.ranks_per_core > 1;
-  // The environment may differ from rank to rank; what rank 0 has decides whether all measure.
-  int is_given = read_environment(machine) ? 1 : 0;
-  check_mpi(MPI_Bcast(&is_given, 1, MPI_INT, 0, comm), "MPI_Bcast");
-  if (is_given == 0) {
-    measure_messages(comm, facts);
-    read_environment(machine);
-  }
-  double agreed[] = {machine.latency, machine.seconds_per_byte, static_cast<double>(machine.direct_ranks)};
-  check_mpi(MPI_Bcast(agreed, 3, MPI_DOUBLE, 0, comm), "MPI_Bcast");
-  machine.latency = agreed[0];
-  machine.seconds_per_byte = agreed[1];
-  machine.direct_ranks = static_cast<int>(agreed[2]);
-  // Most of the latency is a message's own work, or (on shared cores) the wait for a turn.
-  machine.overhead = machine.latency / (machine.shares_cores ? 8 : 4);
-  return machine;
 }
 
 void check_comm(MPI_Comm comm, const char* call) {
@@ -221,7 +121,7 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm) {
     check_mpi(MPI_Comm_dup(comm, &ours), "MPI_Comm_dup");
     check_mpi(MPI_Comm_set_errhandler(ours, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     World::Facts facts = facts_of(ours);
-    facts.machine = measure_machine(ours, facts);
+    facts.machine = measure_machine(ours);
     return over_own(ours, facts);
   });
 }

@@ -28,7 +28,10 @@ Envelope envelope_of(const MPI_Status& status) {
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
   MPI_Count many_bytes = bytes;
-  if (bytes == MPI_UNDEFINED) MPI_Get_elements_x(&status, MPI_BYTE, &many_bytes);
+  if (bytes == MPI_UNDEFINED) {
+    MPI_Status copy = status;  // SMPI declares it as something that is written
+    MPI_Get_elements_x(&copy, MPI_BYTE, &many_bytes);
+  }
   return {status.MPI_SOURCE, status.MPI_TAG, static_cast<std::size_t>(many_bytes)};
 }
 
@@ -88,6 +91,23 @@ bool MpiEngine::poll() {
   // By index: a watcher that has found what it waits for takes itself off the list.
   for (std::size_t i = 0; i < watchers_.size(); ++i) moved = watchers_[i]->look() || moved;
   return resume_ready() || moved;
+}
+
+bool MpiEngine::step() {
+#ifdef SMPI_H
+  // A simulated MPI charges time for each look, and wakes whoever sleeps in it at the very moment.
+  if (watchers_.empty() && ready_.empty() && !requests_.empty()) {
+    int ended = 0;
+    const int code =
+        MPI_Waitany(static_cast<int>(requests_.size()), requests_.data(), &ended, statuses_.data());
+    statuses_[0].MPI_ERROR = code;
+    indices_[0] = ended;
+    collect(1);
+    resume_ready();
+    return true;
+  }
+#endif
+  return poll();
 }
 
 bool MpiEngine::send_buffered(const ConstBuffer& buffer, std::size_t least, std::size_t largest,

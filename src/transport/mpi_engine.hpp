@@ -28,6 +28,7 @@ class MpiEngine final : public Engine {
   static std::shared_ptr<MpiEngine> of_process();
 
   bool poll() override;
+  bool step() override;
 
   /// Small messages are copied and have left, as far as their sender is concerned: it need not wait until a
   /// receiver that has no core at the moment takes them. False: this one has fewer than `least` or more than

@@ -1,7 +1,9 @@
 #include "transport/mpi_transport.hpp"
 
 #include <climits>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
@@ -116,6 +118,45 @@ Posted MpiTransport::allgather(const ConstBuffer& send, const Buffer& receive) {
   return posted;
 }
 
+#ifdef SMPI_H
+
+// SMPI has no matched probe: a message that has arrived is received at once, as bytes, and unpacked later.
+
+std::optional<Arrived> MpiTransport::take_arrived(int source, int tag) {
+  int found = 0;
+  MPI_Status status;
+  check_mpi(
+      MPI_Iprobe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : tag, comm_, &found, &status),
+      "MPI_Iprobe");
+  if (found == 0) return std::nullopt;
+  const Envelope envelope = envelope_of(status);
+  auto bytes = std::make_unique<std::vector<char>>(envelope.bytes);
+  check_mpi(MPI_Recv(bytes->data(), static_cast<int>(envelope.bytes), MPI_BYTE, envelope.source, envelope.tag,
+                     comm_, MPI_STATUS_IGNORE),
+            "MPI_Recv");
+  return Arrived{envelope, MPI_MESSAGE_NULL, bytes.release()};
+}
+
+void MpiTransport::receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) {
+  const std::unique_ptr<std::vector<char>> bytes(static_cast<std::vector<char>*>(arrived.held));
+  const IntCount counted(buffer);
+  int room = 0;
+  check_mpi(MPI_Type_size(counted.type(), &room), "MPI_Type_size");
+  const auto received = static_cast<int>(bytes->size());
+  const int elements = room > 0 ? received / room : 0;
+  if (elements > counted.count()) {
+    message.error = MPI_ERR_TRUNCATE;
+  } else {
+    int position = 0;
+    check_mpi(MPI_Unpack(bytes->data(), received, &position, buffer.address, elements, counted.type(), comm_),
+              "MPI_Unpack");
+  }
+  if (message.wants_envelope) message.set_envelope(arrived.envelope);
+  engine_->complete(message);
+}
+
+#else
+
 std::optional<Arrived> MpiTransport::take_arrived(int source, int tag) {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
@@ -134,5 +175,7 @@ void MpiTransport::receive_arrived(Message& message, const Buffer& buffer, const
   check_mpi(MPI_Imrecv(buffer.address, counted.count(), counted.type(), &handle, &request), "MPI_Imrecv");
   engine_->add(request, message);
 }
+
+#endif
 
 }  // namespace wisp::detail

@@ -106,7 +106,7 @@ void SimulatedCluster::arrive(Packet* packet) {
 
 void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer, int source, int tag) {
   if (const std::optional<Arrived> arrived = take_arrived(rank, source, tag)) {
-    deliver(rank, message, buffer, static_cast<Packet*>(arrived->simulated));
+    deliver(rank, message, buffer, static_cast<Packet*>(arrived->held));
   } else {
     ranks_[index(rank)].posted.push_back({&message, buffer, source, tag});
   }

@@ -138,7 +138,7 @@ class SimulatedTransport final : public Transport {
     return cluster_.take_arrived(rank_, source, tag);
   }
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override {
-    cluster_.deliver(rank_, message, buffer, static_cast<Packet*>(arrived.simulated));
+    cluster_.deliver(rank_, message, buffer, static_cast<Packet*>(arrived.held));
   }
   void watch(Watcher& watcher) override {
     cluster_.ranks_[SimulatedCluster::index(rank_)].watcher = &watcher;

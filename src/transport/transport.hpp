@@ -18,7 +18,7 @@ enum class SendMode { standard, synchronous };
 struct Arrived {
   Envelope envelope;
   MPI_Message mpi_message = MPI_MESSAGE_NULL;
-  void* simulated = nullptr;
+  void* held = nullptr;  ///< the message itself, where it is not with MPI
 };
 
 /// Told when messages that nobody has posted a receive for may have arrived.

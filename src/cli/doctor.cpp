@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "comm/measure_machine.hpp"
+#include "comm/tag_layout.hpp"
+#include "harness.hpp"
+#include "wisp/collectives.hpp"
+#include "wisp/error.hpp"
+#include "wisp/split.hpp"
+
+// wisp doctor: what this MPI and these hosts are like, what wisp makes of it, and what should be set
+// otherwise.
+
+namespace wisp::cli {
+namespace {
+
+using detail::MessageCosts;
+
+struct Findings {
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::vector<std::string> warnings;
+  nlohmann::ordered_json numbers;
+
+  void add(std::string what, std::string value) { facts.emplace_back(std::move(what), std::move(value)); }
+};
+
+std::string text_of(const MessageCosts& costs) {
+  return fmt::format("α = {:.2f} µs, β = {:.3f} ns/byte ({:.2f} GB/s)", costs.latency * 1e6,
+                     costs.seconds_per_byte * 1e9, 1e-9 / costs.seconds_per_byte);
+}
+
+void look_at_mpi(Findings& found) {
+  int version = 0;
+  int subversion = 0;
+  int level = 0;
+  detail::check_mpi(MPI_Get_version(&version, &subversion), "MPI_Get_version");
+  detail::check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  const char* name = level == MPI_THREAD_MULTIPLE     ? "MPI_THREAD_MULTIPLE"
+                     : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+                     : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
+                                                      : "MPI_THREAD_SINGLE";
+  found.add("MPI", fmt::format("{}, MPI {}.{}", bench::mpi_name(), version, subversion));
+  found.add("threads", fmt::format("{}; wisp is called by one thread at a time", name));
+  found.numbers["mpi"] = bench::mpi_name();
+#ifndef NDEBUG
+  found.warnings.push_back(
+      "wisp was built without optimization: its own work takes several times as long. Build with "
+      "-DCMAKE_BUILD_TYPE=Release, as scripts/build does");
+#endif
+}
+
+void look_at_tags(Findings& found) {
+  void* value = nullptr;
+  int exists = 0;
+  detail::check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &exists), "MPI_Comm_get_attr");
+  const int upper_bound = exists != 0 ? *static_cast<int*>(value) : 32767;
+  const detail::TagLayout tags(upper_bound);
+  const int codes = tags.code_count();
+  const int named = codes - tags.first_named_code();
+  found.add(
+      "tags",
+      fmt::format("MPI_TAG_UB = {}: your tags and running collectives up to {} on each communicator, {} "
+                  "communicators between any two ranks, {} chains that are not made of one",
+                  upper_bound, tags.upper_bound(detail::TagLayout::Kind::isolated), codes / 4 * 3, named));
+  constexpr int few_codes = 128;
+  if (codes < few_codes) {
+    found.warnings.push_back(
+        fmt::format("the tag space is small (MPI_TAG_UB = {}): at most {} communicators between any two "
+                    "ranks and {} chains at a "
+                    "time. Free those that are done; share one by tags (CollectiveOptions::tag); or take "
+                    "another transport of "
+                    "your MPI, whose tags may be wider",
+                    upper_bound, codes / 4 * 3, named));
+  }
+}
+
+/// The costs of messages within the first host that has two ranks, and between two hosts, as far as there
+/// are.
+void look_at_hosts(Findings& found, const Comm& comm) {
+  const Chain host = by_host(comm);
+  const int rank = comm.rank();
+  const int none = std::numeric_limits<int>::max();
+  // On rank 0's host and elsewhere: whom rank 0 exchanges messages with.
+  int leader = rank;
+  host.bcast(buffer_of(leader), 0);
+  const int is_first = host.rank() == 0 ? 1 : 0;
+  int hosts = is_first;
+  int fullest = host.size();
+  int other_here = leader == 0 && rank != 0 ? rank : none;
+  int other_there = leader != 0 ? rank : none;
+  comm.allreduce(in_place(), buffer_of(hosts), MPI_SUM);
+  comm.allreduce(in_place(), buffer_of(fullest), MPI_MAX);
+  comm.allreduce(in_place(), buffer_of(other_here), MPI_MIN);
+  comm.allreduce(in_place(), buffer_of(other_there), MPI_MIN);
+  const double per_core = detail::most_ranks_per_core(MPI_COMM_WORLD);
+  found.add("hosts", fmt::format("{}; {} ranks on the fullest, {:.2g} for each of its cores", hosts, fullest,
+                                 per_core));
+  found.numbers["ranks"] = comm.size();
+  found.numbers["hosts"] = hosts;
+  found.numbers["ranks_per_core"] = per_core;
+
+  const auto measure = [&](const char* where, const char* key, int other) {
+    if (other == none) {
+      found.add(where, "no two such ranks");
+      return MessageCosts{};
+    }
+    const MessageCosts costs = detail::measure_messages(MPI_COMM_WORLD, 0, other);
+    found.add(where, text_of(costs));
+    found.numbers[std::string("latency_us_") + key] = costs.latency * 1e6;
+    found.numbers[std::string("gb_per_second_") + key] = 1e-9 / costs.seconds_per_byte;
+    return costs;
+  };
+  const MessageCosts here = measure("within a host", "within_host", other_here);
+  measure("across hosts", "across_hosts", other_there);
+
+  constexpr double longest_turn = 100e-6;
+  if (per_core > 1 && here.latency > longest_turn) {
+    found.warnings.push_back(
+        fmt::format("ranks outnumber cores and MPI does not yield while it waits: a message takes {:.0f} µs. "
+                    "With Open MPI, "
+                    "mpirun --mca mpi_yield_when_idle 1; with MPICH and others that cannot, start no more "
+                    "ranks than cores",
+                    here.latency * 1e6));
+  } else if (per_core > 1) {
+    found.warnings.push_back(
+        "ranks outnumber cores: what is measured here is how they take turns, not how fast messages are. For "
+        "speed, start no more ranks than cores");
+  }
+}
+
+void look_at_choices(Findings& found, const Comm& comm) {
+  detail::Machine machine = detail::measure_machine(MPI_COMM_WORLD);
+  found.add("wisp reckons with",
+            fmt::format("{}; set WISP_LATENCY_US and WISP_BANDWIDTH_GBS to say otherwise",
+                        text_of({machine.latency, machine.seconds_per_byte})));
+  const int direct = direct_gatherv_ranks(comm);
+  found.add("gatherv, scatterv",
+            direct == std::numeric_limits<int>::max()
+                ? std::string("direct messages at any number of ranks")
+                : fmt::format("direct messages up to {} ranks (WISP_DIRECT_RANKS)", direct));
+  found.add("straight to the root",
+            fmt::format("blocks of {} bytes and more", detail::straight_threshold(machine)));
+  found.numbers["direct_ranks"] = direct;
+}
+
+void print(const Findings& found) {
+  for (const auto& [what, value] : found.facts) fmt::print("{:<22}{}\n", what, value);
+  fmt::print("\n{}\n", found.warnings.empty() ? "nothing to warn of" : "warnings:");
+  for (const std::string& warning : found.warnings) fmt::print("- {}\n", warning);
+}
+
+int run(const std::string& json_file) {
+  const Comm comm = bench::all_ranks();
+  Findings found;
+  look_at_mpi(found);
+  look_at_tags(found);
+  look_at_hosts(found, comm);
+  look_at_choices(found, comm);
+  if (comm.rank() != 0) return 0;
+  print(found);
+  if (json_file.empty()) return 0;
+  found.numbers["warnings"] = found.warnings;
+  std::ofstream file(json_file);
+  file << found.numbers.dump(2) << "\n";
+  if (!file.flush()) throw Error(MPI_ERR_IO, fmt::format("wisp doctor: cannot write {}", json_file));
+  return 0;
+}
+
+}  // namespace
+
+Command add_doctor(CLI::App& app) {
+  auto json_file = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(
+      "doctor", "Say what MPI, hosts and messages are like here, and what should be set otherwise");
+  command->add_option("--json", *json_file, "Write the figures to this file");
+  return {command, [json_file] { return run(*json_file); }};
+}
+
+}  // namespace wisp::cli

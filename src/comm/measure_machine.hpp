@@ -1,0 +1,28 @@
+#pragma once
+
+#include <mpi.h>
+
+#include "pattern/cost_model.hpp"
+
+namespace wisp::detail {
+
+/// What messages of `comm` cost and how many ranks share a core, the same on all ranks; what the environment
+/// says is not measured. Collective.
+Machine measure_machine(MPI_Comm comm);
+
+/// What the environment says of messages, which must be the same on all ranks. True if it says all.
+bool read_environment(Machine& machine);
+
+/// How many ranks a core of the fullest node has. Collective.
+double most_ranks_per_core(MPI_Comm comm);
+
+/// α and β in seconds.
+struct MessageCosts {
+  double latency = 0;
+  double seconds_per_byte = 0;
+};
+
+/// Of messages between two ranks, the same on all ranks. Collective: the others wait.
+MessageCosts measure_messages(MPI_Comm comm, int first, int second);
+
+}  // namespace wisp::detail
