@@ -117,7 +117,17 @@ void sample_sort(std::vector<double>& data, MPI_Comm comm) {
 
 const std::vector<std::string> distributions = {"uniform", "duplicates", "sorted", "reverse", "equal"};
 
+std::vector<std::string> chosen_distributions(const Options& options) {
+  if (options.op.empty()) return distributions;
+  if (std::find(distributions.begin(), distributions.end(), options.op) == distributions.end()) {
+    throw Error(MPI_ERR_ARG, fmt::format("wisp sort: --op {} is not one of {}", options.op,
+                                         fmt::join(distributions, ", ")));
+  }
+  return {options.op};
+}
+
 std::vector<std::size_t> counts(const Options& options) {
+  if (options.count > 0) return {static_cast<std::size_t>(options.count)};
   if (options.quick) return {1, 2, 16, 128, 1024};
   return {1, 2, 16, 128, 1024, 1 << 13, 1 << 16, 1 << 20};
 }
@@ -146,7 +156,7 @@ void check_sorted(const char* variant, const std::vector<double>& data, std::siz
 void bench_sort(const Options& options) {
   const Comm comm = all_ranks();
   Report report(options, title_of("sort", MPI_COMM_WORLD), comm.rank() == 0);
-  for (const std::string& distribution : distributions) {
+  for (const std::string& distribution : chosen_distributions(options)) {
     for (const std::size_t count : counts(options)) {
       const std::vector<double> input = make_input(distribution, comm.rank(), comm.size(), count);
       std::vector<double> data;
@@ -181,8 +191,8 @@ void bench_sort(const Options& options) {
 
 void simulate_sort(const Options& options, const SimulationOptions& cluster) {
   Report report(options, fmt::format("wisp simulate sort: {} ranks, virtual time", cluster.ranks), true);
-  for (const std::string& distribution : distributions) {
-    if (options.quick && distribution != "uniform" && distribution != "equal") continue;
+  for (const std::string& distribution : chosen_distributions(options)) {
+    if (options.quick && options.op.empty() && distribution != "uniform" && distribution != "equal") continue;
     for (const std::size_t count :
          options.quick ? std::vector<std::size_t>{16} : std::vector<std::size_t>{2, 16, 128, 1024}) {
       if (static_cast<double>(count) * cluster.ranks * 8 > 1e9) continue;

@@ -20,7 +20,7 @@ struct Arguments {
 void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::string>& names) {
   command.add_option("name", arguments.name, "The benchmark")->required()->check(CLI::IsMember(names));
   command.add_option("--op", arguments.options.op,
-                     "Only this collective, or case of neighborhood or split-by");
+                     "Only this collective, distribution of sort, or case of neighborhood or split-by");
   command.add_option("--algorithm", arguments.options.algorithm,
                      "Its algorithm (simulated: 'all' for each of them); without it, the one that is chosen");
   command

@@ -1,0 +1,73 @@
+"""Time over size as SVG: one line for each variant, medians with their spread; bars where there is no size."""
+import io
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.ticker import LogFormatter  # noqa: E402
+
+matplotlib.rcParams.update({"svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif",
+                            "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "wisp"})
+OURS = "#b3261e"
+OTHERS = ["#1f5fa8", "#6a8f2b", "#8a5a9e", "#c07a12", "#3b8686", "#777777", "#a05a5a", "#4a4a8a"]
+
+
+def size_text(count):
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= factor:
+            return f"{count / factor:g} {unit}"
+    return f"{count:g} B"
+
+
+def draw(rows, ours, title):
+    """The figure of the rows of one case."""
+    figure, axes = plt.subplots(figsize=(4.4, 3.1))
+    variants = list(dict.fromkeys(row["variant"] for row in rows))
+    variants.sort(key=lambda variant: variant != ours)
+    sizes = sorted({row["bytes"] for row in rows if row.get("bytes") is not None})
+    colors = {v: OURS if v == ours else OTHERS[i % len(OTHERS)] for i, v in enumerate(variants)}
+    if len(sizes) > 1:
+        for variant in variants:
+            points = sorted((r["bytes"], r["median_us"], r["low_us"], r["high_us"]) for r in rows
+                            if r["variant"] == variant and r.get("bytes") is not None)
+            x, middle, low, high = zip(*points)
+            axes.plot(x, middle, marker="o", markersize=3.5, linewidth=2 if variant == ours else 1.2,
+                      color=colors[variant], label=variant)
+            axes.fill_between(x, low, high, color=colors[variant], alpha=0.18, linewidth=0)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(sizes[::max(1, len(sizes) // 5)])
+        axes.xaxis.set_major_formatter(lambda value, _: size_text(value))
+        axes.minorticks_off()
+        axes.legend(frameon=False, fontsize=8)
+    else:
+        values = [next(r for r in rows if r["variant"] == v) for v in variants]
+        places = range(len(variants))
+        axes.barh(places, [max(r["median_us"], 1e-4) for r in values], color=[colors[v] for v in variants])
+        axes.set_yticks(places, variants, fontsize=8)
+        axes.invert_yaxis()
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(LogFormatter())
+        axes.set_xlabel("µs")
+    if len(sizes) > 1:
+        axes.set_yscale("log")
+        axes.set_ylabel("µs")
+        plain = LogFormatter(minor_thresholds=(1.5, 0.4))
+        axes.yaxis.set_major_formatter(plain)
+        axes.yaxis.set_minor_formatter(plain)
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.set_title(title, fontsize=9, loc="left")
+    figure.tight_layout()
+    return figure
+
+
+def svg(figure, name):
+    """As text for a page; `name` keeps the ids of several drawings apart."""
+    matplotlib.rcParams["svg.hashsalt"] = name
+    file = io.StringIO()
+    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+    text = file.getvalue()
+    text = text[text.index("<svg"):]
+    return text.replace("figure_1", f"figure-{name}").replace("axes_1", f"axes-{name}")
