@@ -8,6 +8,7 @@ import time
 
 from page import page
 from ratios import print_ratios
+from readme_plots import write_readme_plots
 from runs import Wisp, cores, machine, merged
 from systems import systems
 
@@ -18,6 +19,7 @@ def parse(arguments):
     parser.add_argument("--ranks", type=int, default=cores(), help="ranks of the measured runs (default: one a core)")
     parser.add_argument("--quick", action="store_true", help="fewer cases and one launch: minutes instead of an hour")
     parser.add_argument("--output", default="report", help="the folder")
+    parser.add_argument("--readme", action="store_true", help="only write the plots of the README to docs/plots")
     parser.add_argument("--launches", type=int, help="of each benchmark (default: 3, with --quick 1)")
     parser.add_argument("--reference", default="", help="the variant that ratios are taken to")
     parser.add_argument("-n", type=int, metavar="P", help="print the ratios of one benchmark on P ranks instead")
@@ -80,6 +82,8 @@ def main():
     try:
         if arguments.n is not None:
             print_ratios(wisp, arguments.n, arguments.benchmark, arguments.launches or 3, arguments.reference)
+        elif arguments.readme:
+            write_readme_plots(wisp)
         elif arguments.benchmark:
             raise RuntimeError(f"{' '.join(arguments.benchmark)}: to print ratios, say on how many ranks (-n P)")
         else:

@@ -9,6 +9,7 @@ from matplotlib.ticker import LogFormatter  # noqa: E402
 
 matplotlib.rcParams.update({"svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif",
                             "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "wisp"})
+LEAST = 1e-4  # µs: what took no time has no place on a log scale
 OURS = "#b3261e"
 OTHERS = ["#1f5fa8", "#6a8f2b", "#8a5a9e", "#c07a12", "#3b8686", "#777777", "#a05a5a", "#4a4a8a"]
 
@@ -16,7 +17,7 @@ OTHERS = ["#1f5fa8", "#6a8f2b", "#8a5a9e", "#c07a12", "#3b8686", "#777777", "#a0
 def size_text(count):
     for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= factor:
-            return f"{count / factor:g} {unit}"
+            return f"{count / factor:.3g} {unit}"
     return f"{count:g} B"
 
 
@@ -43,11 +44,17 @@ def draw(rows, ours, title):
     else:
         values = [next(r for r in rows if r["variant"] == v) for v in variants]
         places = range(len(variants))
-        axes.barh(places, [max(r["median_us"], 1e-4) for r in values], color=[colors[v] for v in variants])
+        times = [max(row["median_us"], LEAST) for row in values]
+        spread = [[time - min(max(row["low_us"], LEAST), time) for time, row in zip(times, values)],
+                  [max(row["high_us"] - time, 0) for time, row in zip(times, values)]]
+        axes.barh(places, times, xerr=spread, color=[colors[v] for v in variants], error_kw={"elinewidth": 0.8})
         axes.set_yticks(places, variants, fontsize=8)
         axes.invert_yaxis()
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(LogFormatter())
+        axes.set_xlim(left=min(times) / 2)
+        plain = LogFormatter(minor_thresholds=(1.5, 0.4))
+        axes.xaxis.set_major_formatter(plain)
+        axes.xaxis.set_minor_formatter(plain)
         axes.set_xlabel("µs")
     if len(sizes) > 1:
         axes.set_yscale("log")

@@ -72,6 +72,8 @@ auto plan_gather(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
                 switch (algorithm) {
                   case Gather::binomial:
                     return gather_tree(std::move(channel), send, receive, root, 1);
+                  case Gather::radix_4:
+                    return gather_tree(std::move(channel), send, receive, root, 2);
                   case Gather::radix_32:
                     return gather_tree(std::move(channel), send, receive, root, 5);
                   case Gather::direct:

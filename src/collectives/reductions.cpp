@@ -23,30 +23,32 @@ auto plan_reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
   }
   const bool any_order = commutes(op);
   const auto algorithm = choose<Reduce>(comm, Operation::reduce, bytes_of(input), options, call, any_order);
-  return Plan{call, [=](Channel channel) {
-                if (input.count == 0) return nothing();
-                const Reduction reduction{input, receive, op, any_order};
-                switch (algorithm) {
-                  case Reduce::scatter_gather:
-                    return reduce_scatter_gather(std::move(channel), reduction, root);
-                  case Reduce::two_tree: {
-                    const int pieces = pieces_of(channel, input);
-                    return reduce_two_tree(std::move(channel), reduction, root, pieces);
-                  }
-                  case Reduce::ordered:
-                    return reduce_ordered(std::move(channel), input, receive, op, root);
-                  case Reduce::binomial:
-                  case Reduce::radix_32:
-                    break;
-                }
-                const int radix_bits = algorithm == Reduce::binomial ? 1 : 5;
-                if (root == 0 || any_order) {
-                  return reduce_tree(std::move(channel), input, receive, op, root, radix_bits);
-                }
-                return radix_bits == 1
-                           ? reduce_ordered(std::move(channel), input, receive, op, root)
-                           : reduce_to_zero_first(std::move(channel), input, receive, op, root, radix_bits);
-              }};
+  return Plan{
+      call, [=](Channel channel) {
+        if (input.count == 0) return nothing();
+        const Reduction reduction{input, receive, op, any_order};
+        switch (algorithm) {
+          case Reduce::scatter_gather:
+            return reduce_scatter_gather(std::move(channel), reduction, root);
+          case Reduce::two_tree: {
+            const int pieces = pieces_of(channel, input);
+            return reduce_two_tree(std::move(channel), reduction, root, pieces);
+          }
+          case Reduce::ordered:
+            return reduce_ordered(std::move(channel), input, receive, op, root);
+          case Reduce::binomial:
+          case Reduce::radix_4:
+          case Reduce::radix_32:
+            break;
+        }
+        const int radix_bits = algorithm == Reduce::binomial ? 1 : algorithm == Reduce::radix_4 ? 2 : 5;
+        if (root == 0 || any_order) {
+          return reduce_tree(std::move(channel), input, receive, op, root, radix_bits);
+        }
+        return radix_bits == 1
+                   ? reduce_ordered(std::move(channel), input, receive, op, root)
+                   : reduce_to_zero_first(std::move(channel), input, receive, op, root, radix_bits);
+      }};
 }
 
 auto plan_allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,

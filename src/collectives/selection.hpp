@@ -15,12 +15,12 @@ namespace wisp::detail {
 // In the order of the table.
 enum class Barrier { dissemination, tree };
 enum class Bcast { binomial, radix_4, two_tree, scatter_allgather };
-enum class Reduce { binomial, radix_32, ordered, two_tree, scatter_gather };
+enum class Reduce { binomial, radix_4, radix_32, ordered, two_tree, scatter_gather };
 enum class Allreduce { recursive_doubling, tree, scatter_allgather, ring, two_tree };
 enum class Scan { dissemination, chain, two_tree };
 enum class ScanAndBcast { dissemination, chain, two_tree };
 enum class ReduceScatter { tree, halving, pairwise };
-enum class Gather { binomial, radix_32, ordered, direct };
+enum class Gather { binomial, radix_4, radix_32, ordered, direct };
 enum class Gatherv { direct, led, tree, combined, binomial };
 enum class Scatter { binomial, radix_4, ordered, direct };
 enum class Scatterv { direct, led, tree, binomial };
