@@ -51,7 +51,8 @@ def run_part(wisp, part, ranks, quick, launches):
 
 def write_page(wisp, arguments):
     launches = arguments.launches or (1 if arguments.quick else 3)
-    chosen = [(system, [part for part in system.parts if part.in_quick or not arguments.quick])
+    chosen = [(system, [part for part in system.parts
+                        if (part.in_quick or not arguments.quick) and part.not_with != arguments.mpi])
               for system in systems()]
     count = sum(len(parts) for _, parts in chosen)
     begin, done = time.monotonic(), 0

@@ -37,7 +37,7 @@ class Wisp:
         rows = [json.loads(line) for line in text.splitlines()]
         for row in rows:
             row["command"] = " ".join(shown)
-            row["simulated"] = ranks is None or self.mpi == "smpi"
+            row["simulated"] = arguments[0] == "simulate" or self.mpi == "smpi"
         return rows
 
 

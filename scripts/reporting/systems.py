@@ -10,7 +10,7 @@ class Part:
     theirs: list
     simulated_ranks: int = 0  # 0: real ranks
     in_quick: bool = True
-    needs: str = ""           # only with this MPI
+    not_with: str = ""        # an MPI that lacks what it is compared with
 
 
 @dataclasses.dataclass
@@ -60,7 +60,7 @@ def systems():
             "Simulated against one message to each neighbor.",
             "Träff et al. 2015: for small blocks, improvements over MPI's neighborhood collectives close to the ratio "
             "of the number of neighbors to 2d.",
-            [Part(["neighborhood"], "chosen", ["MPI"]),
+            [Part(["neighborhood"], "chosen", ["MPI"], not_with="smpi"),
              Part(["neighborhood"], "chosen", ["straightforward"], simulated_ranks=1024)]),
         System(
             "Splits",
