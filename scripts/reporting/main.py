@@ -28,7 +28,7 @@ def parse(arguments):
 
 
 def facts_of(wisp, ranks):
-    doctor = wisp.rows(["doctor"], ranks)
+    doctor = wisp.doctor(ranks)
     alpha = doctor.get("latency_us_within_host")
     costs = (f"α = {alpha:.2f} µs, {doctor['gb_per_second_within_host']:.2f} GB/s within a host" if alpha else
              "not measured on one rank")

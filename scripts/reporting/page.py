@@ -106,20 +106,23 @@ def without_size(case):
     return re.sub(r",b=\d+$", "", case)
 
 
+def anchor(system):
+    return system.name.lower().replace(" ", "-")
+
+
 def system_section(system, parts, save_plot):
     plots, tables = [], []
     for number, (part, rows) in enumerate(parts):
         for case in dict.fromkeys(without_size(row["case"]) for row in rows):
             of_case = [row for row in rows if without_size(row["case"]) == case]
-            name = f"{system.name}-{number}-{len(plots)}".lower().replace(" ", "-")
+            name = f"{anchor(system)}-{number}-{len(plots)}"
             title = f"{part.arguments[0]}: {case}, {where(rows)}"
             drawn = svg(draw(of_case, part.ours, title), name)
             save_plot(name, drawn)
             plots.append(f"<figure>{drawn}</figure>")
         tables.append(ratio_table(part, rows))
-    anchor = system.name.lower().replace(" ", "-")
     saw = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in seen(parts))
-    return (f"<section id='{anchor}'><h2>{html.escape(system.name)}</h2><p>{html.escape(system.measured)}</p>"
+    return (f"<section id='{anchor(system)}'><h2>{html.escape(system.name)}</h2><p>{html.escape(system.measured)}</p>"
             f"<div class='beside'><p><b>The paper claims.</b> {html.escape(system.claim)}</p>"
             f"<div><b>Seen here.</b><ul>{saw}</ul></div></div>"
             f"<div class='plots'>{''.join(plots)}</div>{''.join(tables)}</section>")
@@ -128,7 +131,7 @@ def system_section(system, parts, save_plot):
 def page(facts, sections, save_plot=lambda name, drawn: None):
     """`facts`: pairs for people; `sections`: (System, [(Part, rows)]); each plot is also given to `save_plot`."""
     listed = "".join(f"<dt>{html.escape(what)}</dt><dd>{html.escape(value)}</dd>" for what, value in facts)
-    links = "".join(f"<a href='#{s.name.lower().replace(' ', '-')}'>{html.escape(s.name)}</a>" for s, _ in sections)
+    links = "".join(f"<a href='#{anchor(s)}'>{html.escape(s.name)}</a>" for s, _ in sections)
     body = "".join(system_section(system, parts, save_plot) for system, parts in sections)
     return (f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>wisp on this machine</title>"
             f"<meta name='viewport' content='width=device-width, initial-scale=1'><link rel='icon' href='data:,'>"

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import LogFormatter  # noqa: E402
 
 matplotlib.rcParams.update({"svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif",
-                            "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "wisp"})
+                            "axes.spines.top": False, "axes.spines.right": False})
 LEAST = 1e-4  # µs: what took no time has no place on a log scale
 OURS = "#b3261e"
 OTHERS = ["#1f5fa8", "#6a8f2b", "#8a5a9e", "#c07a12", "#3b8686", "#777777", "#a05a5a", "#4a4a8a"]
@@ -19,6 +19,13 @@ def size_text(count):
         if count >= factor:
             return f"{count / factor:.3g} {unit}"
     return f"{count:g} B"
+
+
+def label_in_full(axis):
+    """200 instead of 2×10²; between the powers only where there are few of them."""
+    plain = LogFormatter(minor_thresholds=(1.5, 0.4))
+    axis.set_major_formatter(plain)
+    axis.set_minor_formatter(plain)
 
 
 def draw(rows, ours, title):
@@ -52,16 +59,12 @@ def draw(rows, ours, title):
         axes.invert_yaxis()
         axes.set_xscale("log")
         axes.set_xlim(left=min(times) / 2)
-        plain = LogFormatter(minor_thresholds=(1.5, 0.4))
-        axes.xaxis.set_major_formatter(plain)
-        axes.xaxis.set_minor_formatter(plain)
+        label_in_full(axes.xaxis)
         axes.set_xlabel("µs")
     if len(sizes) > 1:
         axes.set_yscale("log")
         axes.set_ylabel("µs")
-        plain = LogFormatter(minor_thresholds=(1.5, 0.4))
-        axes.yaxis.set_major_formatter(plain)
-        axes.yaxis.set_minor_formatter(plain)
+        label_in_full(axes.yaxis)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.set_title(title, fontsize=9, loc="left")

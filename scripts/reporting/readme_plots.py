@@ -1,4 +1,5 @@
 """The plots of the README: simulated, so the same everywhere."""
+from page import without_size
 from plots import draw, svg
 from runs import merged
 
@@ -18,5 +19,5 @@ def write_readme_plots(wisp):
     for name, (title, arguments, case, ours, others) in PLOTS.items():
         print(f"docs/plots/{name}.svg …", flush=True)
         rows = [row for row in merged([wisp.rows(["simulate", *arguments, "--quick"], None)])
-                if (row["case"] == case or row["case"].startswith(case + ",b=")) and row["variant"] in [ours, *others]]
+                if without_size(row["case"]) == case and row["variant"] in [ours, *others]]
         (folder / f"{name}.svg").write_text(svg(draw(rows, ours, title), name))

@@ -12,7 +12,6 @@ class Wisp:
     def __init__(self, root, mpi):
         self.root = pathlib.Path(root)
         self.mpi = mpi
-        self.program = self.root / "build" / mpi / "bin" / "wisp"
 
     def command(self, arguments, ranks):
         """What a user types in the project's folder; simulations need no ranks."""
@@ -21,22 +20,25 @@ class Wisp:
             return [program, *arguments]
         return ["scripts/mpirun", "--mpi", self.mpi, "-n", str(ranks), program, *arguments]
 
-    def rows(self, arguments, ranks, seconds=3600):
-        """The JSON lines of a run; each also says how it was made."""
-        shown = self.command(arguments, ranks)
+    def written(self, arguments, ranks):
+        """What a run writes as JSON."""
         started = self.command(arguments, 1 if ranks is None else ranks)  # a plain start needs MPI's leave as root
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "rows.json"
             result = subprocess.run([*started, "--json", str(file)], cwd=self.root, capture_output=True, text=True,
-                                    timeout=seconds, stdin=subprocess.DEVNULL)
+                                    timeout=3600, stdin=subprocess.DEVNULL)
             if result.returncode != 0:
                 raise RuntimeError(f"{' '.join(started)} ended with exit code {result.returncode}:\n{result.stderr}")
-            text = file.read_text()
-        if arguments[0] == "doctor":
-            return json.loads(text)
-        rows = [json.loads(line) for line in text.splitlines()]
+            return file.read_text()
+
+    def doctor(self, ranks):
+        return json.loads(self.written(["doctor"], ranks))
+
+    def rows(self, arguments, ranks):
+        """The rows of a benchmark; each also says how it was made."""
+        rows = [json.loads(line) for line in self.written(arguments, ranks).splitlines()]
         for row in rows:
-            row["command"] = " ".join(shown)
+            row["command"] = " ".join(self.command(arguments, ranks))
             row["simulated"] = arguments[0] == "simulate" or self.mpi == "smpi"
         return rows
 

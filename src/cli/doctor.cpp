@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "comm/comm_access.hpp"
 #include "comm/measure_machine.hpp"
-#include "comm/tag_layout.hpp"
 #include "harness.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
@@ -56,12 +56,9 @@ void look_at_mpi(Findings& found) {
 #endif
 }
 
-void look_at_tags(Findings& found) {
-  void* value = nullptr;
-  int exists = 0;
-  detail::check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &exists), "MPI_Comm_get_attr");
-  const int upper_bound = exists != 0 ? *static_cast<int*>(value) : 32767;
-  const detail::TagLayout tags(upper_bound);
+void look_at_tags(Findings& found, const detail::World& world) {
+  const int upper_bound = world.facts().tag_upper_bound;
+  const detail::TagLayout& tags = world.tags();
   const int codes = tags.code_count();
   const int named = codes - tags.first_named_code();
   found.add(
@@ -99,7 +96,7 @@ void look_at_hosts(Findings& found, const Comm& comm) {
   comm.allreduce(in_place(), buffer_of(fullest), MPI_MAX);
   comm.allreduce(in_place(), buffer_of(other_here), MPI_MIN);
   comm.allreduce(in_place(), buffer_of(other_there), MPI_MIN);
-  const double per_core = detail::most_ranks_per_core(MPI_COMM_WORLD);
+  const double per_core = detail::CommAccess::world(comm).machine().ranks_per_core;
   found.add("hosts", fmt::format("{}; {} ranks on the fullest, {:.2g} for each of its cores", hosts, fullest,
                                  per_core));
   found.numbers["ranks"] = comm.size();
@@ -136,7 +133,7 @@ void look_at_hosts(Findings& found, const Comm& comm) {
 }
 
 void look_at_choices(Findings& found, const Comm& comm) {
-  detail::Machine machine = detail::measure_machine(MPI_COMM_WORLD);
+  const detail::Machine& machine = detail::CommAccess::world(comm).machine();
   found.add("wisp reckons with",
             fmt::format("{}; set WISP_LATENCY_US and WISP_BANDWIDTH_GBS to say otherwise",
                         text_of({machine.latency, machine.seconds_per_byte})));
@@ -160,7 +157,7 @@ int run(const std::string& json_file) {
   const Comm comm = bench::all_ranks();
   Findings found;
   look_at_mpi(found);
-  look_at_tags(found);
+  look_at_tags(found, detail::CommAccess::world(comm));
   look_at_hosts(found, comm);
   look_at_choices(found, comm);
   if (comm.rank() != 0) return 0;

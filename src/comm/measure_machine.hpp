@@ -13,9 +13,6 @@ Machine measure_machine(MPI_Comm comm);
 /// What the environment says of messages, which must be the same on all ranks. True if it says all.
 bool read_environment(Machine& machine);
 
-/// How many ranks a core of the fullest node has. Collective.
-double most_ranks_per_core(MPI_Comm comm);
-
 /// α and β in seconds.
 struct MessageCosts {
   double latency = 0;
