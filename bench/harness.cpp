@@ -15,12 +15,6 @@
 namespace wisp::bench {
 namespace {
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 std::string human_bytes(std::size_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   if (bytes < 1024 * 1024) return fmt::format("{} KiB", bytes / 1024);
@@ -52,8 +46,11 @@ double wait_for_all() {
 
 /// Where time is simulated, a sample of each variant says all, after a call that may prepare something: until
 /// the last rank is done.
-std::vector<Timing> measure_on_common_clock(MPI_Comm comm, const std::vector<Variant>& variants) {
-  for (const Variant& variant : variants) variant.run(0);
+std::vector<Timing> measure_on_common_clock(MPI_Comm comm, const std::vector<Variant>& variants,
+                                            const Method& method) {
+  if (!method.have_run) {
+    for (const Variant& variant : variants) variant.run(0);
+  }
   std::vector<double> seconds;
   for (const Variant& variant : variants) {
     const double begin = wait_for_all();
@@ -66,6 +63,58 @@ std::vector<Timing> measure_on_common_clock(MPI_Comm comm, const std::vector<Var
   Comm::attach(comm).allreduce(in_place(), Buffer(seconds), MPI_MAX);
   std::vector<Timing> timings;
   for (const double of_variant : seconds) timings.push_back({of_variant * 1e6, of_variant * 1e6});
+  return timings;
+}
+
+#else
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// A B C A B C …, between barriers.
+std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& variants,
+                                    const Method& method) {
+  const int calls = method.calls > 0 ? method.calls : ranks_outnumber_cores(comm) ? 10 : 1;
+  int next_call = 0;
+  // The root moves from variant to variant too: else the first would always find the root's buffers cold.
+  const auto sample = [&](std::size_t place) {
+    const Variant& variant = variants[place];
+    const int first_call = next_call + static_cast<int>(place);
+    wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
+    const double start = MPI_Wtime();
+    for (int i = 0; i < calls; ++i) variant.run(first_call + i);
+    const double seconds = MPI_Wtime() - start;
+    wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
+    return seconds / calls;
+  };
+
+  double slowest = 0;
+  for (int round = 0; round < method.warm_up; ++round) {
+    for (std::size_t v = 0; v < variants.size(); ++v) slowest = std::max(slowest, sample(v) * calls);
+    next_call += calls;
+  }
+  // Fewer samples only where one takes over 50 ms.
+  double agreed = 0;
+  wisp::detail::check_mpi(MPI_Allreduce(&slowest, &agreed, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+  const int samples =
+      agreed > 0.05 ? std::max(5, static_cast<int>(method.samples * 0.05 / agreed)) : method.samples;
+
+  std::vector<std::vector<double>> seconds(variants.size());
+  for (int round = 0; round < samples; ++round) {
+    for (std::size_t v = 0; v < variants.size(); ++v) seconds[v].push_back(sample(v));
+    next_call += calls;
+  }
+  std::vector<Timing> timings;
+  for (std::vector<double>& of_variant : seconds) {
+    wisp::detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, of_variant.data(),
+                                          static_cast<int>(of_variant.size()), MPI_DOUBLE, MPI_MAX, comm),
+                            "MPI_Allreduce");
+    timings.push_back(
+        {*std::min_element(of_variant.begin(), of_variant.end()) * 1e6, median_of(of_variant) * 1e6});
+  }
   return timings;
 }
 
@@ -152,6 +201,12 @@ Method method_of(const Options& options) {
   return options.quick ? Method{.samples = 20, .warm_up = 2} : Method{};
 }
 
+Method method_after_check(const Options& options) {
+  Method method = method_of(options);
+  method.have_run = true;
+  return method;
+}
+
 bool is_simulated_mpi() {
 #ifdef SMPI_H
   return true;
@@ -167,47 +222,10 @@ std::string title_of(std::string_view bench, MPI_Comm comm) {
 
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method) {
 #ifdef SMPI_H
-  return measure_on_common_clock(comm, variants);
+  return measure_on_common_clock(comm, variants, method);
+#else
+  return measure_in_turn(comm, variants, method);
 #endif
-  const int calls = method.calls > 0 ? method.calls : ranks_outnumber_cores(comm) ? 10 : 1;
-  int next_call = 0;
-  // The root moves from variant to variant too: else the first would always find the root's buffers cold.
-  const auto sample = [&](std::size_t place) {
-    const Variant& variant = variants[place];
-    const int first_call = next_call + static_cast<int>(place);
-    wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
-    const double start = MPI_Wtime();
-    for (int i = 0; i < calls; ++i) variant.run(first_call + i);
-    const double seconds = MPI_Wtime() - start;
-    wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
-    return seconds / calls;
-  };
-
-  double slowest = 0;
-  for (int round = 0; round < method.warm_up; ++round) {
-    for (std::size_t v = 0; v < variants.size(); ++v) slowest = std::max(slowest, sample(v) * calls);
-    next_call += calls;
-  }
-  // Fewer samples only where one takes over 50 ms.
-  double agreed = 0;
-  wisp::detail::check_mpi(MPI_Allreduce(&slowest, &agreed, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
-  const int samples =
-      agreed > 0.05 ? std::max(5, static_cast<int>(method.samples * 0.05 / agreed)) : method.samples;
-
-  std::vector<std::vector<double>> seconds(variants.size());
-  for (int round = 0; round < samples; ++round) {
-    for (std::size_t v = 0; v < variants.size(); ++v) seconds[v].push_back(sample(v));
-    next_call += calls;
-  }
-  std::vector<Timing> timings;
-  for (std::vector<double>& of_variant : seconds) {
-    wisp::detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, of_variant.data(),
-                                          static_cast<int>(of_variant.size()), MPI_DOUBLE, MPI_MAX, comm),
-                            "MPI_Allreduce");
-    timings.push_back(
-        {*std::min_element(of_variant.begin(), of_variant.end()) * 1e6, median_of(of_variant) * 1e6});
-  }
-  return timings;
 }
 
 std::vector<Row> rows_of(const Row& cell, const std::vector<Variant>& variants,

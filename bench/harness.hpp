@@ -75,11 +75,14 @@ struct Timing {
 struct Method {
   int samples = 60;
   int warm_up = 5;
-  int calls = 0;  ///< successive calls in a sample; 0: 1 if every rank has a core, else 10
+  int calls = 0;          ///< successive calls in a sample; 0: 1 if every rank has a core, else 10
+  bool have_run = false;  ///< every variant has run before: where MPI is simulated that is warm-up enough
 };
 
 /// The usual one, or with --quick a shorter one.
 Method method_of(const Options& options);
+/// The same for variants that have all run before, to be checked.
+Method method_after_check(const Options& options);
 
 /// True if the MPI is simulated: its clock is the same on all ranks, and the same call always takes as long.
 bool is_simulated_mpi();

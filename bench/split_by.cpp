@@ -248,7 +248,7 @@ void bench_split_by(const Options& options) {
     }
     std::vector<std::size_t> peaks;
     for (const Variant& variant : variants) peaks.push_back(peak_of(variant.run));
-    const std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method_of(options));
+    const std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method_after_check(options));
     const Row cell{.bench = "split-by", .case_name = of.name, .ranks = size, .bytes = bytes_of(of)};
     std::vector<Row> rows = rows_of(cell, variants, timings);
     for (std::size_t i = 0; i < rows.size(); ++i) {

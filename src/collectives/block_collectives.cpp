@@ -11,7 +11,7 @@ namespace {
 
 /// How much larger the threshold is for blocks that are all equal: all messages straight to the root come at
 /// once, and where a port is shared fairly they all come late, and are then worked off one by one.
-constexpr std::uint64_t few = 4;
+constexpr std::uint64_t equal_threshold_factor = 4;
 
 using namespace detail;
 
@@ -83,14 +83,15 @@ auto plan_gather(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
                     break;
                 }
                 const BlockList blocks = is_root ? BlockList::regular(receive, ranks) : BlockList();
-                const std::uint64_t threshold = few * straight_threshold(channel.world().machine());
+                const std::uint64_t threshold =
+                    equal_threshold_factor * straight_threshold(channel.world().machine());
                 return gather_ordered(std::move(channel), send, blocks, root, threshold);
               }};
 }
 
 /// How much larger the threshold is for trees in which every message straight to the root is announced by
 /// another.
-constexpr std::uint64_t announced = 4;
+constexpr std::uint64_t announced_threshold_factor = 4;
 
 auto plan_gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive, int root,
                   const CollectiveOptions& options) {
@@ -122,9 +123,11 @@ auto plan_gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& recei
                   case Gatherv::led:
                     return gatherv_led(std::move(channel), send, blocks, root, threshold, memory);
                   case Gatherv::tree:
-                    return gatherv_tree(std::move(channel), send, blocks, root, announced * threshold, known);
+                    return gatherv_tree(std::move(channel), send, blocks, root,
+                                        announced_threshold_factor * threshold, known);
                   case Gatherv::combined:
-                    return gatherv_combined(std::move(channel), send, blocks, root, announced * threshold);
+                    return gatherv_combined(std::move(channel), send, blocks, root,
+                                            announced_threshold_factor * threshold);
                   case Gatherv::binomial:
                   case Gatherv::direct:
                     break;
@@ -229,7 +232,8 @@ auto plan_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& recei
                     break;
                 }
                 const BlockList blocks = is_root ? BlockList::regular(send, ranks) : BlockList();
-                const std::uint64_t threshold = few * straight_threshold(channel.world().machine());
+                const std::uint64_t threshold =
+                    equal_threshold_factor * straight_threshold(channel.world().machine());
                 return scatter_ordered(std::move(channel), blocks, receive, root, threshold);
               }};
 }
@@ -250,23 +254,23 @@ auto plan_scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& rece
   const auto algorithm = choose<Scatterv>(comm, Operation::scatterv, 0, options, call);
   std::shared_ptr<OrderedNode> known;
   if (algorithm == Scatterv::tree) known = std::make_shared<OrderedNode>();
-  return Plan{
-      call, [=](Channel channel) {
-        if (algorithm == Scatterv::direct) {
-          return is_root
-                     ? scatter_direct(std::move(channel), BlockList::irregular(send, ranks), receive, root)
-                     : receive_block(std::move(channel), receive, root);
-        }
-        const BlockList blocks = is_root ? BlockList::irregular(send, ranks) : BlockList();
-        const std::uint64_t threshold = straight_threshold(channel.world().machine());
-        if (algorithm == Scatterv::tree) {
-          return scatterv_tree(std::move(channel), blocks, receive, root, announced * threshold, known);
-        }
-        const LedShape led{threshold};
-        const LedShape binomial{no_threshold, 1};
-        return scatterv_led(std::move(channel), blocks, receive, root,
-                            algorithm == Scatterv::led ? led : binomial);
-      }};
+  return Plan{call, [=](Channel channel) {
+                if (algorithm == Scatterv::direct) {
+                  return is_root ? scatter_direct(std::move(channel), BlockList::irregular(send, ranks),
+                                                  receive, root)
+                                 : receive_block(std::move(channel), receive, root);
+                }
+                const BlockList blocks = is_root ? BlockList::irregular(send, ranks) : BlockList();
+                const std::uint64_t threshold = straight_threshold(channel.world().machine());
+                if (algorithm == Scatterv::tree) {
+                  return scatterv_tree(std::move(channel), blocks, receive, root,
+                                       announced_threshold_factor * threshold, known);
+                }
+                const LedShape led{threshold};
+                const LedShape binomial{no_threshold, 1};
+                return scatterv_led(std::move(channel), blocks, receive, root,
+                                    algorithm == Scatterv::led ? led : binomial);
+              }};
 }
 
 }  // namespace
