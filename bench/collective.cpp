@@ -166,15 +166,12 @@ Cell make_cell(const Collective& of, int ranks, int count) {
 
 std::vector<const Collective*> chosen_collectives(const Options& options) {
   std::vector<const Collective*> chosen;
-  std::vector<const char*> names;
+  std::vector<std::string_view> names;
   for (const Collective& of : collectives) {
     names.push_back(of.name);
     if (options.op.empty() || options.op == of.name) chosen.push_back(&of);
   }
-  if (chosen.empty()) {
-    throw Error(MPI_ERR_ARG, fmt::format("wisp bench collective: --op {} is not one of {}", options.op,
-                                         fmt::join(names, ", ")));
-  }
+  check_op("collective", options, names);
   return chosen;
 }
 
@@ -227,6 +224,17 @@ void check_variants(const Collective& of, Cell& cell, int rank, const std::vecto
   }
 }
 
+/// MPI's nonblocking form; not where SMPI simulates MPI: there it is a message from everybody to everybody,
+/// which no library does.
+void add_mpi_nonblocking(std::vector<Variant>& variants, const Collective& of, Cell& cell, int roots) {
+  if (is_simulated_mpi()) return;
+  variants.push_back({"MPI-nonblocking", [&, roots](int call) {
+                        MPI_Request request = MPI_REQUEST_NULL;
+                        detail::check_mpi(of.mpi_nonblocking(cell, call % roots, world(), &request), of.name);
+                        detail::check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+                      }});
+}
+
 /// The variants of a cell, checked once. Roots move from call to call, so that nobody runs ahead.
 std::vector<Variant> make_variants(const Comm& comm, const Collective& of, Cell& cell,
                                    std::vector<Request>& persistent, const CollectiveOptions& options) {
@@ -244,15 +252,7 @@ std::vector<Variant> make_variants(const Comm& comm, const Collective& of, Cell&
        }},
       {"MPI", [&, roots](int call) { detail::check_mpi(of.mpi(cell, call % roots, world()), of.name); }},
   };
-  // Where SMPI simulates MPI, that is a message from everybody to everybody, which no library does.
-  if (!is_simulated_mpi()) {
-    variants.push_back({"MPI-nonblocking", [&, roots](int call) {
-                          MPI_Request request = MPI_REQUEST_NULL;
-                          detail::check_mpi(of.mpi_nonblocking(cell, call % roots, world(), &request),
-                                            of.name);
-                          MPI_Wait(&request, MPI_STATUS_IGNORE);
-                        }});
-  }
+  add_mpi_nonblocking(variants, of, cell, roots);
   // What a coroutine costs shows with short vectors; with long ones its copies would only disturb the others.
   constexpr int longest_of_tree = 512;
   if (has_blocking_tree(of.name) && cell.count <= longest_of_tree) {
@@ -307,11 +307,7 @@ void bench_algorithms(const Options& options) {
                               comm.run(of->task(comm, cell, call % comm.size(), {.algorithm = name}));
                             }});
       }
-      variants.push_back({"MPI-nonblocking", [&](int call) {
-                            MPI_Request request = MPI_REQUEST_NULL;
-                            of->mpi_nonblocking(cell, call % comm.size(), world(), &request);
-                            MPI_Wait(&request, MPI_STATUS_IGNORE);
-                          }});
+      add_mpi_nonblocking(variants, *of, cell, comm.size());
       measure_variants("algorithms", *of, cell, variants, method, report);
     }
   }

@@ -1,7 +1,6 @@
 #include "harness.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "comm/measure_machine.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::bench {
@@ -27,9 +27,8 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-/// True if this machine has fewer cores than it runs ranks.
 bool ranks_outnumber_cores(MPI_Comm comm) {
-  return !is_simulated_mpi() && size_of(comm) > sysconf(_SC_NPROCESSORS_ONLN);
+  return wisp::detail::most_ranks_per_core(comm) > 1;
 }
 
 #ifdef SMPI_H
@@ -190,6 +189,12 @@ Report::~Report() {
   std::ofstream file(json_file_);
   file << json_lines_;
   if (!file.flush()) fmt::print(stderr, "wisp: cannot write {}\n", json_file_);
+}
+
+void check_op(std::string_view bench, const Options& options, const std::vector<std::string_view>& names) {
+  if (options.op.empty() || std::find(names.begin(), names.end(), options.op) != names.end()) return;
+  throw Error(MPI_ERR_ARG,
+              fmt::format("wisp {}: --op {} is not one of {}", bench, options.op, fmt::join(names, ", ")));
 }
 
 Comm all_ranks() {

@@ -17,7 +17,7 @@ namespace wisp::bench {
 struct Options {
   bool quick = false;
   std::string json_file;  ///< empty: none
-  std::string op;         ///< of `collective`; empty: all
+  std::string op;         ///< a benchmark's only case; empty: all
   std::string algorithm;  ///< of `collective`; empty: the one that is chosen
   int count = 0;          ///< elements; 0: several
 };
@@ -95,6 +95,9 @@ std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants,
 /// A cell's rows: like `cell`, with each variant's name and times.
 std::vector<Row> rows_of(const Row& cell, const std::vector<Variant>& variants,
                          const std::vector<Timing>& timings);
+
+/// An error if --op names none of `names`.
+void check_op(std::string_view bench, const Options& options, const std::vector<std::string_view>& names);
 
 /// MPI_COMM_WORLD as benchmarks use it.
 Comm all_ranks();

@@ -71,6 +71,17 @@ Cell make_cell(const Distribution& distribution, int average, int ranks, int ran
   return cell;
 }
 
+std::vector<Distribution> chosen_distributions(std::string_view bench, const Options& options) {
+  std::vector<Distribution> chosen;
+  std::vector<std::string_view> names;
+  for (const Distribution& distribution : distributions) {
+    names.push_back(distribution.name);
+    if (options.op.empty() || options.op == distribution.name) chosen.push_back(distribution);
+  }
+  check_op(bench, options, names);
+  return chosen;
+}
+
 std::vector<int> chosen_averages(const Options& options) {
   if (options.count > 0) return {options.count};
   if (options.quick) return {1, 100, 10'000};
@@ -194,7 +205,7 @@ void bench_irregular(const Operation& of, const Options& options) {
                 comm.rank() == 0);
   const Method method = method_of(options);
   const CollectiveOptions algorithm{{}, options.algorithm};
-  for (const Distribution& distribution : distributions) {
+  for (const Distribution& distribution : chosen_distributions(of.bench, options)) {
     for (const int average : chosen_averages(options)) {
       Cell cell = make_cell(distribution, average, ranks, comm.rank());
       for (const int root : {first_root(ranks), 0}) {
@@ -291,7 +302,7 @@ void simulate_irregular(const SimulatedOperation& of, const Options& options,
       true);
   const int root = cluster.ranks / 2;
   const std::vector<std::string_view> named = algorithms_of(of.bench);
-  for (const Distribution& distribution : distributions) {
+  for (const Distribution& distribution : chosen_distributions(of.bench, options)) {
     for (const int average : chosen_averages(options)) {
       SimulatedCell cell(distribution, average, cluster.ranks);
       std::vector<Row> rows;

@@ -36,7 +36,7 @@ MPI_Comm make_half(Creation creation, int rank, int half) {
 
 void make_and_free(Creation creation, int rank, int half) {
   MPI_Comm made = make_half(creation, rank, half);
-  if (made != MPI_COMM_NULL) MPI_Comm_free(&made);
+  if (made != MPI_COMM_NULL) detail::check_mpi(MPI_Comm_free(&made), "MPI_Comm_free");
 }
 
 /// The way of making a communicator that is faster here.
@@ -99,9 +99,9 @@ void bench_range_bcast(const Options& options) {
           MPI_Request request = MPI_REQUEST_NULL;
           detail::check_mpi(MPI_Ibcast(data.data(), count, MPI_DOUBLE, i % half, made, &request),
                             "MPI_Ibcast");
-          MPI_Wait(&request, MPI_STATUS_IGNORE);
+          detail::check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
         }
-        MPI_Comm_free(&made);
+        detail::check_mpi(MPI_Comm_free(&made), "MPI_Comm_free");
       };
       const std::vector<Timing> timings =
           measure(MPI_COMM_WORLD, {{"wisp", by_wisp}, {"MPI", by_mpi}}, method_of(options));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -19,14 +20,16 @@ struct Arguments {
 
 void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::string>& names) {
   command.add_option("name", arguments.name, "The benchmark")->required()->check(CLI::IsMember(names));
-  command.add_option("--op", arguments.options.op,
-                     "Only this collective, distribution of sort, or case of neighborhood or split-by");
+  command.add_option(
+      "--op", arguments.options.op,
+      "Only this collective, distribution of sort, gatherv or scatterv, or case of neighborhood or "
+      "split-by");
   command.add_option("--algorithm", arguments.options.algorithm,
                      "Its algorithm (simulated: 'all' for each of them); without it, the one that is chosen");
   command
       .add_option("--count", arguments.options.count,
                   "Elements (neighborhood: bytes of a block); without it, several")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
   command.add_flag("--quick", arguments.options.quick, "Fewer cases and samples");
   command.add_option("--json", arguments.options.json_file, "Write JSON lines to this file");
 }

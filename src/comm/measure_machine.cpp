@@ -1,6 +1,7 @@
 #include "comm/measure_machine.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,7 +44,8 @@ double round_to_power(double seconds) {
   return std::exp2(std::round(std::log2(seconds)));
 }
 
-/// How many ranks a core of the fullest node has. Collective.
+}  // namespace
+
 double most_ranks_per_core([[maybe_unused]] MPI_Comm comm) {
 #ifdef SMPI_H
   return 1;  // what ranks compute costs nothing there, however few cores simulate them
@@ -52,14 +54,19 @@ double most_ranks_per_core([[maybe_unused]] MPI_Comm comm) {
   int ranks_here = 0;
   check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
   check_mpi(MPI_Comm_size(node, &ranks_here), "MPI_Comm_size");
+  // A container may have few of the machine's cores, and each rank be bound to few of those.
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) CPU_ZERO(&cores);
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof(cores), MPI_BYTE, MPI_BOR, node), "MPI_Allreduce");
   check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
-  double most = static_cast<double>(ranks_here) / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  const int usable = CPU_COUNT(&cores);
+  const double count = usable > 0 ? usable : static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  double most = ranks_here / count;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
   return most;
 #endif
 }
-
-}  // namespace
 
 MessageCosts measure_messages(MPI_Comm comm, int first, int second) {
   constexpr int small_repeats = 20;

@@ -72,14 +72,17 @@ class TagLayout {
   // Codes. The lower half is given once, then a quarter is used in turn; the last quarter is for contexts
   // that the receiver has named.
   constexpr int code_count() const { return 1 << code_bits(); }
+  constexpr int once_given_count() const { return code_count() / 2; }
+  constexpr int reused_count() const { return code_count() / 4; }
+  constexpr int named_count() const { return code_count() - first_named_code(); }
+  constexpr int first_named_code() const { return once_given_count() + reused_count(); }
   constexpr int code_of_pair_number(int number) const {
-    const int once = code_count() / 2;
-    return number < once ? number : once + (number - once) % (code_count() / 4);
+    const int once = once_given_count();
+    return number < once ? number : once + (number - once) % reused_count();
   }
   constexpr bool is_reused_code(int code) const {
-    return code >= code_count() / 2 && code < first_named_code();
+    return code >= once_given_count() && code < first_named_code();
   }
-  constexpr int first_named_code() const { return code_count() / 4 * 3; }
 
  private:
   static constexpr int lane_bits = 3;

@@ -95,7 +95,7 @@ void World::drop_claims(const Context& context) noexcept {
 
 int World::take_named_code() {
   const int first = tags_.first_named_code();
-  const int count = tags_.code_count() - first;
+  const int count = tags_.named_count();
   named_codes_.resize(static_cast<std::size_t>(count));
   for (int tried = 0; tried < count; ++tried) {
     // In turn: the longer a code has rested, the better.

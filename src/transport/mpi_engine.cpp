@@ -26,11 +26,11 @@ Envelope envelope_of_received(const MPI_Status& status) {
 
 Envelope envelope_of(const MPI_Status& status) {
   int bytes = 0;
-  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
   MPI_Count many_bytes = bytes;
   if (bytes == MPI_UNDEFINED) {
     MPI_Status copy = status;  // SMPI declares it as something that is written
-    MPI_Get_elements_x(&copy, MPI_BYTE, &many_bytes);
+    check_mpi(MPI_Get_elements_x(&copy, MPI_BYTE, &many_bytes), "MPI_Get_elements_x");
   }
   return {status.MPI_SOURCE, status.MPI_TAG, static_cast<std::size_t>(many_bytes)};
 }

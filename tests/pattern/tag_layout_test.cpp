@@ -31,6 +31,9 @@ TEST(TagLayoutTest, IsolatedTagsReachWhatMpiGuaranteesWhereThereIsRoom) {
   EXPECT_EQ(TagLayout(2147483647).code_count(), 4096);
   EXPECT_EQ(TagLayout((1 << 28) - 1).code_count(), 512);
   EXPECT_EQ(TagLayout(least_bound_of_any_mpi).code_count(), 32);
+  EXPECT_EQ(TagLayout(least_bound_of_any_mpi).once_given_count(), 16);
+  EXPECT_EQ(TagLayout(least_bound_of_any_mpi).reused_count(), 8);
+  EXPECT_EQ(TagLayout(least_bound_of_any_mpi).named_count(), 8);
 }
 
 TEST(TagLayoutTest, NoTwoLanesKindsOrCodesShareATag) {

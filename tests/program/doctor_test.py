@@ -36,7 +36,17 @@ class Doctor(unittest.TestCase):
         ranks = 2 * os.cpu_count() + 1
         result = run(ranks=ranks)
         self.assertIn("ranks outnumber cores", result.stdout)
-        self.assertIn("no more ranks than cores", result.stdout)
+        self.assertIn("For speed, start no more ranks than cores", result.stdout)
+
+    @unittest.skipIf("openmpi" not in MPIRUN, "only Open MPI says whether it yields")
+    def test_it_warns_of_waiting_without_yielding(self):
+        ranks = os.cpu_count() + 1
+        command = ["mpiexec.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader",
+                   "--mca", "mpi_yield_when_idle", "0"]
+        command += ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        result = subprocess.run([*command, "-n", str(ranks), WISP, "doctor"], capture_output=True, text=True, timeout=120)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("mpirun --mca mpi_yield_when_idle 1", result.stdout)
 
     def test_it_writes_its_figures(self):
         with tempfile.TemporaryDirectory() as folder:
