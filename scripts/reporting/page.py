@@ -1,5 +1,6 @@
 """The page: for each system what is measured, plots, ratios, and the paper's claim beside what was seen."""
 import html
+import math
 import re
 import statistics
 
@@ -35,69 +36,74 @@ def cells(rows):
 
 
 def compared(part, rows):
-    """(case, bytes, ours, the best of theirs) of each cell that has both."""
+    """(case, bytes, ours, the best of theirs, what breaks a guideline) of each cell that has both."""
     for (case, size), by_variant in cells(rows).items():
         theirs = [by_variant[name] for name in part.theirs if name in by_variant]
         if part.ours in by_variant and theirs:
-            yield case, size, by_variant[part.ours], min(theirs, key=lambda row: row["median_us"])
-
-
-def verdict(ratio):
-    """How many times as long theirs takes, in words and as a class; winners and losers alike."""
-    if ratio is None:
-        return "faster", "no message"
-    if abs(ratio - 1) <= EVEN:
-        return "even", "even"
-    return ("faster", f"{ratio:.3g}× faster") if ratio > 1 else ("slower", f"{1 / ratio:.3g}× slower")
+            broken = [f"{row['variant']} breaks guideline {row['mark'].strip('!')}" for row in by_variant.values()
+                      if row.get("mark")]
+            yield case, size, by_variant[part.ours], min(theirs, key=lambda row: row["median_us"]), broken
 
 
 def ratio_of(ours, theirs):
-    return theirs["median_us"] / ours["median_us"] if ours["median_us"] > 0 else None
+    """How many times as long theirs takes: the median of the ratios of each launch."""
+    ratios = []
+    for our, their in zip(ours["launches_us"], theirs["launches_us"]):
+        ratios.append(their / our if our > 0 else math.inf if their > 0 else 1)
+    return statistics.median(ratios)
 
 
 def times(value):
-    return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+    return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
 
 
-def where(rows):
-    first = rows[0]
-    how = "simulated ranks" if first["simulated"] else "ranks"
-    mpi = "" if first["command"].split()[1] == "simulate" else f", {first['mpi']}"
-    return f"{first['ranks']:,} {how}{mpi}"
+def verdict(ratio):
+    """A ratio as a class and in words; winners and losers alike."""
+    if abs(ratio - 1) <= EVEN:
+        return "even", "even"
+    if ratio > 1:
+        return "faster", "no message" if math.isinf(ratio) else f"{times(ratio)}× faster"
+    return "slower", f"{times(1 / ratio)}× slower" if ratio > 0 else "slower: the other takes no message"
 
 
 def ratio_table(part, rows):
     lines = []
-    for case, size, ours, theirs in compared(part, rows):
+    for case, size, ours, theirs, broken in compared(part, rows):
         kind, words = verdict(ratio_of(ours, theirs))
         lines.append(f"<tr><td>{html.escape(case)}</td><td>{'' if size is None else size_text(size)}</td>"
                      f"<td>{times(ours['median_us'])}</td><td>{times(theirs['median_us'])}</td>"
-                     f"<td>{html.escape(theirs['variant'])}</td><td class='{kind}'>{words}</td></tr>")
+                     f"<td>{html.escape(theirs['variant'])}</td><td class='{kind}'>{words}</td>"
+                     f"<td>{html.escape('; '.join(broken))}</td></tr>")
     if not lines:
         return ""
-    return (f"<div class='table'><table><caption>{html.escape(where(rows))}</caption><thead><tr><th>case</th><th>size"
-            f"</th><th>{html.escape(part.ours)}, µs</th><th>best of the others, µs</th><th></th><th>{part.ours} is"
-            f"</th></tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    ours, theirs = html.escape(part.ours), html.escape(", ".join(part.theirs))
+    return (f"<div class='table'><table><caption>{html.escape(where(part, rows))}</caption><thead><tr><th>case</th>"
+            f"<th>size</th><th>{ours}, µs</th><th>best of {theirs}, µs</th><th></th><th>{ours} is</th><th></th></tr>"
+            f"</thead><tbody>{''.join(lines)}</tbody></table></div>"
             f"<p>Repeat: <code>{html.escape(rows[0]['command'])}</code></p>")
+
+
+def where(part, rows):
+    return f"{rows[0]['where']}; {part.note}" if part.note else rows[0]["where"]
 
 
 def seen(parts):
     """What was seen, in words."""
     sentences = []
     for part, rows in parts:
-        ratios = [ratio_of(ours, theirs) for _, _, ours, theirs in compared(part, rows)]
-        known = [ratio for ratio in ratios if ratio is not None]
+        ratios = [ratio_of(ours, theirs) for _, _, ours, theirs, _ in compared(part, rows)]
         if not ratios:
             continue
         name = " ".join(part.arguments).replace("--op ", "")
+        known = [ratio for ratio in ratios if math.isfinite(ratio)]
         if not known:
-            sentences.append(f"{name}: no message, so no time ({where(rows)}).")
+            sentences.append(f"{name}: no message, so no time ({where(part, rows)}).")
             continue
         slower = sum(ratio < 1 - EVEN for ratio in known)
         span = (f"{times(known[0])} times as fast" if len(known) == 1 else
                 f"{times(min(known))} to {times(max(known))} times as fast, {times(statistics.median(known))} in the "
                 f"middle; slower in {slower} of {len(known)} cells")
-        sentences.append(f"{name}: {span} ({where(rows)}).")
+        sentences.append(f"{name}: {span} ({where(part, rows)}).")
     return sentences
 
 
@@ -116,7 +122,7 @@ def system_section(system, parts, save_plot):
         for case in dict.fromkeys(without_size(row["case"]) for row in rows):
             of_case = [row for row in rows if without_size(row["case"]) == case]
             name = f"{anchor(system)}-{number}-{len(plots)}"
-            title = f"{part.arguments[0]}: {case}, {where(rows)}"
+            title = f"{part.arguments[0]}: {case}, {rows[0]['where']}"
             drawn = svg(draw(of_case, part.ours, title), name)
             save_plot(name, drawn)
             plots.append(f"<figure>{drawn}</figure>")
@@ -138,4 +144,8 @@ def page(facts, sections, save_plot=lambda name, drawn: None):
             f"<style>{STYLE}</style></head><body><h1>wisp on this machine</h1><dl>{listed}</dl><nav>{links}</nav>"
             f"<p>Bands and bars: from the least to the greatest median of several launches; with one launch, from the "
             f"least sample to the median. Within {EVEN:.0%} is called even. Losses are shown as wins are.</p>"
+            f"<p>Simulated figures are virtual times of wisp's own cluster. Beside SimGrid's SMPI, another simulator, "
+            f"with the same network they agree within 15 % but where several long messages come to one rank at the "
+            f"same time: SMPI shares the rank's port among them, the cluster takes them one by one "
+            f"(docs/results.md).</p>"
             f"{body}</body></html>\n")

@@ -28,6 +28,12 @@ def label_in_full(axis):
     axis.set_minor_formatter(plain)
 
 
+def shown_times(row):
+    """The median and its spread."""
+    middle = max(row["median_us"], LEAST)
+    return middle, min(max(row["low_us"], LEAST), middle), max(row["high_us"], middle)
+
+
 def draw(rows, ours, title):
     """The figure of the rows of one case."""
     figure, axes = plt.subplots(figsize=(4.4, 3.1))
@@ -37,8 +43,10 @@ def draw(rows, ours, title):
     colors = {v: OURS if v == ours else OTHERS[i % len(OTHERS)] for i, v in enumerate(variants)}
     if len(sizes) > 1:
         for variant in variants:
-            points = sorted((r["bytes"], r["median_us"], r["low_us"], r["high_us"]) for r in rows
+            points = sorted((r["bytes"], *shown_times(r)) for r in rows
                             if r["variant"] == variant and r.get("bytes") is not None)
+            if not points:
+                continue
             x, middle, low, high = zip(*points)
             axes.plot(x, middle, marker="o", markersize=3.5, linewidth=2 if variant == ours else 1.2,
                       color=colors[variant], label=variant)
@@ -51,9 +59,8 @@ def draw(rows, ours, title):
     else:
         values = [next(r for r in rows if r["variant"] == v) for v in variants]
         places = range(len(variants))
-        times = [max(row["median_us"], LEAST) for row in values]
-        spread = [[time - min(max(row["low_us"], LEAST), time) for time, row in zip(times, values)],
-                  [max(row["high_us"] - time, 0) for time, row in zip(times, values)]]
+        times, lows, highs = zip(*(shown_times(row) for row in values))
+        spread = [[time - low for time, low in zip(times, lows)], [high - time for time, high in zip(times, highs)]]
         axes.barh(places, times, xerr=spread, color=[colors[v] for v in variants], error_kw={"elinewidth": 0.8})
         axes.set_yticks(places, variants, fontsize=8)
         axes.invert_yaxis()

@@ -4,11 +4,11 @@ from plots import draw, svg
 from runs import merged
 
 PLOTS = {
-    "gatherv": ("few large blocks (spikes), 3,200 simulated ranks", ["gatherv", "--ranks", "3200"], "spikes", "wisp",
+    "gatherv": ("few large blocks (spikes), 3,200 simulated ranks", ["gatherv"], 3200, "spikes", "wisp",
                 ["direct", "binomial"]),
-    "neighborhood": ("26 neighbors, 1,024 simulated ranks", ["neighborhood", "--op", "alltoall", "--ranks", "1024"],
+    "neighborhood": ("26 neighbors, 1,024 simulated ranks", ["neighborhood", "--op", "alltoall"], 1024,
                      "alltoall,d=3,r=1", "chosen", ["straightforward", "torus"]),
-    "splits": ("split into 16 groups, 2,048 simulated ranks", ["split-by", "--op", "split,few,int", "--ranks", "2048"],
+    "splits": ("split into 16 groups, 2,048 simulated ranks", ["split-by", "--op", "split,few,int"], 2048,
                "split,few,int", "chosen", ["hash", "radix", "bitonic", "allgather", "gather-scatter", "cheng-256"]),
 }
 
@@ -16,8 +16,8 @@ PLOTS = {
 def write_readme_plots(wisp):
     folder = wisp.root / "docs" / "plots"
     folder.mkdir(exist_ok=True)
-    for name, (title, arguments, case, ours, others) in PLOTS.items():
+    for name, (title, arguments, ranks, case, ours, others) in PLOTS.items():
         print(f"docs/plots/{name}.svg …", flush=True)
-        rows = [row for row in merged([wisp.rows(["simulate", *arguments, "--quick"], None)])
+        rows = [row for row in merged([wisp.simulate([*arguments, "--quick"], ranks)])
                 if without_size(row["case"]) == case and row["variant"] in [ours, *others]]
         (folder / f"{name}.svg").write_text(svg(draw(rows, ours, title), name))

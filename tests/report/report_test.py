@@ -2,6 +2,9 @@
 
 usage: report_test.py FOLDER-OF-THE-PROJECT
 """
+import argparse
+import contextlib
+import io
 import pathlib
 import subprocess
 import sys
@@ -19,7 +22,9 @@ except ImportError as error:
 
 ROOT = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(ROOT / "scripts" / "reporting"))
-from page import page, verdict  # noqa: E402
+from main import costs_of, write_page  # noqa: E402
+from page import page, ratio_of, times, verdict  # noqa: E402
+from ratios import print_ratios  # noqa: E402
 from runs import merged  # noqa: E402
 from systems import systems  # noqa: E402
 
@@ -35,7 +40,7 @@ def rows_of(part):
             for variant in [part.ours, *part.theirs]:
                 time = 2.0 if variant == part.ours else (4.0, 1.0, 2.02)[place]
                 rows.append({"bench": part.arguments[0], "variant": variant, "case": case, "bytes": size, "ranks": 7,
-                             "min_us": time / 2, "median_us": time, "mpi": "Some MPI", "simulated": False,
+                             "min_us": time / 2, "median_us": time, "mpi": "Some MPI", "where": "7 ranks, Some <MPI>",
                              "command": "scripts/mpirun -n 7 wisp bench <&>"})
     return merged([rows])
 
@@ -90,6 +95,19 @@ class Page(unittest.TestCase):
                 self.assertGreater(drawn, 20, system)
                 self.assertIn("µs", plot.text)
 
+    def test_each_variant_has_a_line_of_its_own(self):
+        self.open(1200, 900)
+        part = next(part for system in systems() if system.name == "Sort" for part in system.parts)
+        plot = self.browser.find_element(By.CSS_SELECTOR, "#sort figure svg")
+        for variant in [part.ours, *part.theirs]:
+            self.assertIn(variant, plot.text)
+        lines = self.browser.execute_script(
+            "return [...arguments[0].querySelectorAll('g[id^=line2d] > path')]"
+            ".filter(path => !path.closest('g[id^=matplotlib]') && !path.closest('g[id^=legend]'))"
+            ".map(path => path.getAttribute('style')).filter(style => style && style.includes('stroke-width: ')"
+            " && !style.includes('#dddddd'))", plot)
+        self.assertEqual(len(set(lines)), 1 + len(part.theirs), lines)
+
     def test_it_says_who_wins_what_the_paper_claims_and_how_to_repeat_it(self):
         self.open(1200, 900)
         for system in SYSTEMS:
@@ -111,12 +129,64 @@ class Figures(unittest.TestCase):
         self.assertEqual(verdict(3), ("faster", "3× faster"))
         self.assertEqual(verdict(1 / 3), ("slower", "3× slower"))
         self.assertEqual(verdict(1.04), ("even", "even"))
-        self.assertEqual(verdict(None), ("faster", "no message"))
+        self.assertEqual(verdict(1670), ("faster", "1,670× faster"))
+        self.assertEqual(verdict(float("inf")), ("faster", "no message"))
+        self.assertEqual(verdict(0), ("slower", "slower: the other takes no message"))
+        self.assertEqual(times(999.7), "1,000")
+
+    def test_a_ratio_is_the_median_of_each_launch_s_own(self):
+        self.assertEqual(ratio_of({"launches_us": [10, 20, 15]}, {"launches_us": [12, 24, 30]}), 1.2)
+        self.assertEqual(ratio_of({"launches_us": [0]}, {"launches_us": [0]}), 1)
+        self.assertEqual(ratio_of({"launches_us": [0]}, {"launches_us": [2]}), float("inf"))
+
+    def test_costs_of_messages_are_those_that_were_measured(self):
+        self.assertEqual(costs_of({"latency_us_across_hosts": 2, "gb_per_second_across_hosts": 12.5}),
+                         "across hosts α = 2.00 µs, β = 0.080 ns/byte (12.50 GB/s)")
+        self.assertEqual(costs_of({}), "not measured: there is only one rank")
 
     def test_launches_are_merged_to_the_median_and_their_spread(self):
         rows = [[{"case": "a", "variant": "wisp", "min_us": 0.5, "median_us": time}] for time in (3, 1, 2)]
         (row,) = merged(rows)
         self.assertEqual((row["median_us"], row["low_us"], row["high_us"]), (2, 1, 3))
+
+
+class Stub:
+    """Benchmarks that take no time at all, or fail."""
+
+    root, mpi = ROOT, "openmpi"
+
+    def doctor(self, ranks):
+        return {"mpi": "Some MPI", "ranks_per_core": 1, "warnings": ["beware <of> it"]}
+
+    def bench(self, arguments, ranks):
+        if arguments[0] == "sort":
+            raise RuntimeError("sort broke")
+        return [{"bench": arguments[0], "variant": variant, "case": "all", "bytes": size, "ranks": ranks, "min_us": 0.0,
+                 "median_us": 0.0, "mpi": "Some MPI", "where": f"{ranks} ranks", "command": "scripts/mpirun"}
+                for variant in ("wisp", "MPI", "MPI_Comm_split", "MPI_Gatherv", "chosen") for size in (8, 64)]
+
+    def simulate(self, arguments, ranks):
+        return [{**row, "where": f"{ranks} simulated ranks", "mark": "!2"} for row in self.bench(["any"], ranks)]
+
+
+class WholePage(unittest.TestCase):
+    def test_what_failed_is_said_and_the_rest_is_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = argparse.Namespace(launches=None, quick=True, mpi="openmpi", ranks=2, output=folder)
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                with self.assertRaisesRegex(RuntimeError, "1 of .* runs failed"):
+                    write_page(Stub(), arguments)
+            text = (pathlib.Path(folder) / "index.html").read_text()
+            rows = (pathlib.Path(folder) / "rows.json").read_text().splitlines()
+        self.assertGreater(len(rows), 10)
+        for words in ("sort broke", "beware &lt;of&gt; it", "wisp breaks guideline 2", "4,096 simulated ranks".replace(",", ""),
+                      "not measured: there is only one rank", "<td class='even'>even</td>"):
+            self.assertIn(words, text)
+
+    def test_a_reference_that_nobody_measured_is_refused(self):
+        with self.assertRaisesRegex(RuntimeError, "nosuch is not one of wisp, MPI"):
+            with contextlib.redirect_stdout(io.StringIO()):
+                print_ratios(Stub(), 2, ["split"], 1, "nosuch")
 
 
 class RatiosOfOneBenchmark(unittest.TestCase):
@@ -127,13 +197,14 @@ class RatiosOfOneBenchmark(unittest.TestCase):
         result = self.report("--launches", "2", "--reference", "MPI_Comm_split", "-n", "2", "split", "--quick")
         self.assertEqual(result.returncode, 0, result.stderr)
         title, head, line = result.stdout.splitlines()
-        self.assertIn("2 ranks, 2 launches; µs of MPI_Comm_split", title)
+        self.assertIn("2 launches; µs of MPI_Comm_split", title)
         self.assertEqual(head.split(), ["case", "bytes", "MPI_Comm_split", "wisp", "MPI_Comm_create_group"])
         self.assertLess(float(line.split()[2]), 1)
 
     def test_a_wrong_call_is_told_what_is_wrong(self):
-        for arguments, words in ((["split"], "say on how many ranks (-n P)"), (["--mpi", "other"], "unknown MPI 'other'"),
-                                 (["-n", "2", "no-such"], "no-such")):
+        for arguments, words in ((["split"], "say on how many ranks (-n P)"), (["--mpi", "other"], "invalid choice: 'other'"),
+                                 (["--launches", "0"], "'0' is not a number above 0"), (["-n", "2"], "which benchmark"),
+                                 (["-n", "2", "split", "--count", "x"], "--count: Value x not in range")):
             result = self.report(*arguments)
             self.assertNotEqual(result.returncode, 0)
             self.assertIn(words, result.stderr)
