@@ -9,7 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "comm/measure_machine.hpp"
+#include "comm/comm_access.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::bench {
@@ -27,8 +27,9 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-bool ranks_outnumber_cores(MPI_Comm comm) {
-  return wisp::detail::most_ranks_per_core(comm) > 1;
+/// As wisp found when it first looked at the ranks.
+bool ranks_outnumber_cores() {
+  return wisp::detail::CommAccess::world(all_ranks()).machine().ranks_per_core > 1;
 }
 
 #ifdef SMPI_H
@@ -80,7 +81,7 @@ double median_of(std::vector<double> values) {
 /// A B C A B C …, between barriers.
 std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& variants,
                                     const Method& method) {
-  const int calls = method.calls > 0 ? method.calls : ranks_outnumber_cores(comm) ? 10 : 1;
+  const int calls = method.calls > 0 ? method.calls : ranks_outnumber_cores() ? 10 : 1;
   int next_call = 0;
   // The root moves from variant to variant too: else the first would always find the root's buffers cold.
   const auto sample = [&](std::size_t place) {
@@ -226,7 +227,7 @@ bool is_simulated_mpi() {
 
 std::string title_of(std::string_view bench, MPI_Comm comm) {
   return fmt::format("wisp bench {}: {} ranks, {}{}", bench, size_of(comm), mpi_name(),
-                     ranks_outnumber_cores(comm) ? ", more ranks than cores" : "");
+                     ranks_outnumber_cores() ? ", more ranks than cores" : "");
 }
 
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method) {

@@ -2,8 +2,7 @@
 import argparse
 import sys
 
-from main import positive
-from runs import Wisp
+from runs import Wisp, positive
 
 NETWORK = ["--latency", "1us", "--overhead", "0.5us", "--bandwidth", "12.5GB/s"]
 OPERATIONS = ["barrier", "bcast", "reduce", "allreduce", "scan", "gather", "scatter", "allgather",

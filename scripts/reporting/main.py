@@ -7,14 +7,8 @@ import subprocess
 import sys
 import time
 
-from runs import Wisp, cores, machine, merged
+from runs import Wisp, cores, machine, merged, positive
 from systems import systems
-
-
-def positive(text):
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
-    return int(text)
 
 
 def parse(arguments):

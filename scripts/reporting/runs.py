@@ -1,4 +1,5 @@
 """Runs of wisp, and the rows that they print."""
+import argparse
 import json
 import os
 import pathlib
@@ -66,6 +67,13 @@ class Wisp:
             row["command"] = " ".join(self.command(arguments, ranks))
             row["where"] = where(row)
         return rows
+
+
+def positive(text):
+    """A number of ranks or launches, as argparse asks for it."""
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return int(text)
 
 
 def cores():

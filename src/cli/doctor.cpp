@@ -139,10 +139,8 @@ void look_at_hosts(Findings& found, const Comm& comm) {
   if (per_core > 1 && !yields_when_idle().value_or(here.latency <= longest_turn)) {
     found.warnings.push_back(
         "ranks outnumber cores and MPI does not yield while it waits: messages wait for whole time slices. "
-        "With "
-        "Open MPI, mpirun --mca mpi_yield_when_idle 1; with MPICH and others that cannot, start no more "
-        "ranks "
-        "than cores");
+        "With Open MPI, mpirun --mca mpi_yield_when_idle 1; with MPICH and others that cannot, start no more "
+        "ranks than cores");
   } else if (per_core > 1) {
     found.warnings.push_back(
         "ranks outnumber cores: what is measured here is how they take turns, not how fast messages are. For "

@@ -44,8 +44,7 @@ double round_to_power(double seconds) {
   return std::exp2(std::round(std::log2(seconds)));
 }
 
-}  // namespace
-
+/// How many ranks a core of the fullest node has, of those cores that its ranks may use. Collective.
 double most_ranks_per_core([[maybe_unused]] MPI_Comm comm) {
 #ifdef SMPI_H
   return 1;  // what ranks compute costs nothing there, however few cores simulate them
@@ -67,6 +66,8 @@ double most_ranks_per_core([[maybe_unused]] MPI_Comm comm) {
   return most;
 #endif
 }
+
+}  // namespace
 
 MessageCosts measure_messages(MPI_Comm comm, int first, int second) {
   constexpr int small_repeats = 20;

@@ -10,9 +10,6 @@ namespace wisp::detail {
 /// says is not measured. Collective.
 Machine measure_machine(MPI_Comm comm);
 
-/// How many ranks a core of the fullest node has, of those cores that its ranks may use. Collective.
-double most_ranks_per_core(MPI_Comm comm);
-
 /// What the environment says of messages, which must be the same on all ranks. True if it says all.
 bool read_environment(Machine& machine);
 

@@ -44,7 +44,8 @@ class Doctor(unittest.TestCase):
         command = ["mpiexec.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader",
                    "--mca", "mpi_yield_when_idle", "0"]
         command += ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        result = subprocess.run([*command, "-n", str(ranks), WISP, "doctor"], capture_output=True, text=True, timeout=120)
+        # Each message waits for a time slice, and longer beside other work.
+        result = subprocess.run([*command, "-n", str(ranks), WISP, "doctor"], capture_output=True, text=True, timeout=800)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("mpirun --mca mpi_yield_when_idle 1", result.stdout)
 
