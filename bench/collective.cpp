@@ -42,10 +42,6 @@ struct Collective {
 
 using How = const CollectiveOptions&;
 
-MPI_Comm world() {
-  return MPI_COMM_WORLD;
-}
-
 const Collective collectives[] = {
     {"barrier", false, false, [](const Comm& c, Cell&, int, How o) { return barrier(c, o); },
      [](const Comm& c, Cell&, int, How o) { return c.ibarrier(o); },
@@ -230,7 +226,8 @@ void add_mpi_nonblocking(std::vector<Variant>& variants, const Collective& of, C
   if (is_simulated_mpi()) return;
   variants.push_back({"MPI-nonblocking", [&, roots](int call) {
                         MPI_Request request = MPI_REQUEST_NULL;
-                        detail::check_mpi(of.mpi_nonblocking(cell, call % roots, world(), &request), of.name);
+                        detail::check_mpi(of.mpi_nonblocking(cell, call % roots, MPI_COMM_WORLD, &request),
+                                          of.name);
                         detail::check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
                       }});
 }
@@ -250,14 +247,16 @@ std::vector<Variant> make_variants(const Comm& comm, const Collective& of, Cell&
          request.start();
          request.wait();
        }},
-      {"MPI", [&, roots](int call) { detail::check_mpi(of.mpi(cell, call % roots, world()), of.name); }},
+      {"MPI",
+       [&, roots](int call) { detail::check_mpi(of.mpi(cell, call % roots, MPI_COMM_WORLD), of.name); }},
   };
   add_mpi_nonblocking(variants, of, cell, roots);
   // What a coroutine costs shows with short vectors; with long ones its copies would only disturb the others.
   constexpr int longest_of_tree = 512;
   if (has_blocking_tree(of.name) && cell.count <= longest_of_tree) {
     variants.push_back({"blocking-tree", [&, roots, scratch = TreeScratch()](int call) mutable {
-                          run_blocking_tree(of.name, cell.input, cell.output, call % roots, world(), scratch);
+                          run_blocking_tree(of.name, cell.input, cell.output, call % roots, MPI_COMM_WORLD,
+                                            scratch);
                         }});
   }
   return variants;
@@ -265,7 +264,7 @@ std::vector<Variant> make_variants(const Comm& comm, const Collective& of, Cell&
 
 void measure_variants(const char* bench, const Collective& of, const Cell& cell,
                       const std::vector<Variant>& variants, const Method& method, Report& report) {
-  const std::vector<Timing> timings = measure(world(), variants, method);
+  const std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method);
   const Row of_cell{.bench = bench,
                     .case_name = of.name,
                     .ranks = cell.ranks,
@@ -277,7 +276,7 @@ void measure_variants(const char* bench, const Collective& of, const Cell& cell,
 
 void bench_collective(const Options& options) {
   const Comm comm = all_ranks();
-  Report report(options, title_of("collective", world()), comm.rank() == 0);
+  Report report(options, title_of("collective", MPI_COMM_WORLD), comm.rank() == 0);
   const Method method = method_after_check(options);
   for (const Collective* of : chosen_collectives(options)) {
     for (const int count : chosen_counts(options, *of)) {
@@ -294,7 +293,7 @@ void bench_collective(const Options& options) {
 
 void bench_algorithms(const Options& options) {
   const Comm comm = all_ranks();
-  Report report(options, title_of("algorithms", world()), comm.rank() == 0);
+  Report report(options, title_of("algorithms", MPI_COMM_WORLD), comm.rank() == 0);
   const Method method = method_of(options);
   for (const Collective* of : chosen_collectives(options)) {
     for (const int count : chosen_counts(options, *of)) {
@@ -319,7 +318,7 @@ void bench_coroutine(const Options& options) {
   // An isolated communicator of the same ranks, that is not the first: its codes are looked up.
   const Comm first = comm.range(0, comm.size() - 1);
   const Comm second = comm.range(0, comm.size() - 1);
-  Report report(options, title_of("coroutine", world()), comm.rank() == 0);
+  Report report(options, title_of("coroutine", MPI_COMM_WORLD), comm.rank() == 0);
   const Collective& of = collectives[1];
   Cell cell = make_cell(of, comm.size(), 1);
   std::vector<Request> persistent;

@@ -21,7 +21,7 @@ namespace {
 constexpr double slack = 1.05;  ///< of a guideline
 
 /// The blocks of one cell. A rank that is a root has room for all of them.
-struct Cell {
+struct BlocksCell {
   std::string case_name;
   std::size_t block_bytes;
   std::vector<int> counts;
@@ -39,7 +39,7 @@ struct Cell {
 };
 
 /// Padded blocks must fit into memory, of a simulated MPI with what its trees keep on the way.
-bool can_be_padded(const Cell& cell) {
+bool can_be_padded(const BlocksCell& cell) {
   const double most_bytes = is_simulated_mpi() ? 1e9 : 16e9;
   return 4.0 * cell.largest * static_cast<double>(cell.counts.size()) < most_bytes;
 }
@@ -53,9 +53,9 @@ bool is_a_root(int rank, int ranks) {
   return !is_simulated_mpi() || rank == first_root(ranks);
 }
 
-Cell make_cell(const Distribution& distribution, int average, int ranks, int rank) {
+BlocksCell make_cell(const Distribution& distribution, int average, int ranks, int rank) {
   const std::vector<std::int64_t> wide = distribution.counts(ranks, average);
-  Cell cell;
+  BlocksCell cell;
   cell.case_name = fmt::format("{},b={}", distribution.name, average);
   cell.block_bytes = static_cast<std::size_t>(average) * sizeof(int);
   cell.counts.assign(wide.begin(), wide.end());
@@ -94,73 +94,70 @@ struct Operation {
   const char* mpi_irregular;
   const char* mpi_regular;
   const char* regular;
-  void (*wisp)(const Comm&, Cell&, int root, const CollectiveOptions&);
-  void (*wisp_regular)(const Comm&, Cell&, int root);
-  int (*mpi)(Cell&, int root);
-  int (*mpi_padded)(Cell&, int root);
+  void (*wisp)(const Comm&, BlocksCell&, int root, const CollectiveOptions&);
+  void (*wisp_regular)(const Comm&, BlocksCell&, int root);
+  int (*mpi)(BlocksCell&, int root);
+  int (*mpi_padded)(BlocksCell&, int root);
   /// Sets what an operation reads to something that depends on the rank, and what it writes to nothing.
-  void (*fill)(Cell&);
-  const std::vector<int>& (*result)(const Cell&);
+  void (*fill)(BlocksCell&);
+  const std::vector<int>& (*result)(const BlocksCell&);
 };
-
-MPI_Comm world() {
-  return MPI_COMM_WORLD;
-}
 
 const Operation gatherv_operation = {
     "gatherv",
     "MPI_Gatherv",
     "MPI_Gather",
     "wisp-gather",
-    [](const Comm& comm, Cell& cell, int root, const CollectiveOptions& options) {
+    [](const Comm& comm, BlocksCell& cell, int root, const CollectiveOptions& options) {
       comm.gatherv(std::as_const(cell).mine(), Blocks(cell.all, cell.counts, cell.displacements), root,
                    options);
     },
-    [](const Comm& comm, Cell& cell, int root) { comm.gather(cell.own, cell.padded, root); },
-    [](Cell& cell, int root) {
+    [](const Comm& comm, BlocksCell& cell, int root) { comm.gather(cell.own, cell.padded, root); },
+    [](BlocksCell& cell, int root) {
       return MPI_Gatherv(cell.own.data(), cell.count(), MPI_INT, cell.all.data(), cell.counts.data(),
-                         cell.displacements.data(), MPI_INT, root, world());
+                         cell.displacements.data(), MPI_INT, root, MPI_COMM_WORLD);
     },
-    [](Cell& cell, int root) {
+    [](BlocksCell& cell, int root) {
       return MPI_Gather(cell.own.data(), cell.largest, MPI_INT, cell.padded.data(), cell.largest, MPI_INT,
-                        root, world());
+                        root, MPI_COMM_WORLD);
     },
-    [](Cell& cell) {
+    [](BlocksCell& cell) {
       std::iota(cell.own.begin(), cell.own.end(), cell.rank);
       std::fill(cell.all.begin(), cell.all.end(), -1);
     },
-    [](const Cell& cell) -> const std::vector<int>& { return cell.all; }};
+    [](const BlocksCell& cell) -> const std::vector<int>& { return cell.all; }};
 
 const Operation scatterv_operation = {
     "scatterv",
     "MPI_Scatterv",
     "MPI_Scatter",
     "wisp-scatter",
-    [](const Comm& comm, Cell& cell, int root, const CollectiveOptions& options) {
+    [](const Comm& comm, BlocksCell& cell, int root, const CollectiveOptions& options) {
       comm.scatterv(ConstBlocks(cell.all, cell.counts, cell.displacements), cell.mine(), root, options);
     },
-    [](const Comm& comm, Cell& cell, int root) { comm.scatter(cell.padded, cell.own, root); },
-    [](Cell& cell, int root) {
+    [](const Comm& comm, BlocksCell& cell, int root) { comm.scatter(cell.padded, cell.own, root); },
+    [](BlocksCell& cell, int root) {
       return MPI_Scatterv(cell.all.data(), cell.counts.data(), cell.displacements.data(), MPI_INT,
-                          cell.own.data(), cell.count(), MPI_INT, root, world());
+                          cell.own.data(), cell.count(), MPI_INT, root, MPI_COMM_WORLD);
     },
-    [](Cell& cell, int root) {
+    [](BlocksCell& cell, int root) {
       return MPI_Scatter(cell.padded.data(), cell.largest, MPI_INT, cell.own.data(), cell.largest, MPI_INT,
-                         root, world());
+                         root, MPI_COMM_WORLD);
     },
-    [](Cell& cell) {
+    [](BlocksCell& cell) {
       std::iota(cell.all.begin(), cell.all.end(), cell.rank);
       std::fill(cell.own.begin(), cell.own.end(), -1);
     },
-    [](const Cell& cell) -> const std::vector<int>& { return cell.own; }};
+    [](const BlocksCell& cell) -> const std::vector<int>& { return cell.own; }};
 
 /// wisp must end with what MPI ends with.
-void check_result(const Comm& comm, const Operation& of, Cell& cell, int root) {
+void check_result(const Comm& comm, const Operation& of, BlocksCell& cell, int root) {
   of.fill(cell);
   detail::check_mpi(of.mpi(cell, root), of.mpi_irregular);
   const std::vector<int> expected = of.result(cell);
   of.fill(cell);
-  detail::check_mpi(MPI_Barrier(world()), "MPI_Barrier");  // or who is done first looks for messages for long
+  detail::check_mpi(MPI_Barrier(MPI_COMM_WORLD),
+                    "MPI_Barrier");  // or who is done first looks for messages for long
   of.wisp(comm, cell, root, {});
   if (of.result(cell) == expected) return;
   throw Error(MPI_ERR_OTHER, fmt::format("wisp bench {}: {} differs from {} on rank {}", of.bench,
@@ -189,7 +186,7 @@ void mark(std::vector<Row>& rows, const std::string& guideline_2, const char* ir
   }
 }
 
-Row row_of(const Operation& of, const Cell& cell, int ranks, const std::string& variant, double min_us,
+Row row_of(const Operation& of, const BlocksCell& cell, int ranks, const std::string& variant, double min_us,
            double median_us) {
   return {of.bench, variant, cell.case_name, ranks, cell.block_bytes, min_us, median_us, {}, {}, {}};
 }
@@ -200,7 +197,7 @@ void bench_irregular(const Operation& of, const Options& options) {
   const int most = direct_gatherv_ranks(comm);
   Report report(options,
                 fmt::format("{}; direct messages {}; !1, !2: breaks that guideline by more than 5 %",
-                            title_of(of.bench, world()),
+                            title_of(of.bench, MPI_COMM_WORLD),
                             most == std::numeric_limits<int>::max() ? std::string("at any number of ranks")
                                                                     : fmt::format("up to {} ranks", most)),
                 comm.rank() == 0);
@@ -208,7 +205,7 @@ void bench_irregular(const Operation& of, const Options& options) {
   const CollectiveOptions algorithm{{}, options.algorithm};
   for (const Distribution& distribution : chosen_distributions(of.bench, options)) {
     for (const int average : chosen_averages(options)) {
-      Cell cell = make_cell(distribution, average, ranks, comm.rank());
+      BlocksCell cell = make_cell(distribution, average, ranks, comm.rank());
       for (const int root : {first_root(ranks), 0}) {
         if (is_a_root(root, ranks)) check_result(comm, of, cell, root);
       }
@@ -224,13 +221,13 @@ void bench_irregular(const Operation& of, const Options& options) {
         variants.push_back({"guideline-2", [&](int call) {
                               int largest = cell.count();
                               detail::check_mpi(
-                                  MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, world()),
+                                  MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD),
                                   "MPI_Allreduce");
                               detail::check_mpi(of.mpi_padded(cell, root_of(call)), of.mpi_regular);
                             }});
         variants.push_back({of.regular, [&](int call) { of.wisp_regular(comm, cell, root_of(call)); }});
       }
-      const std::vector<Timing> timings = measure(world(), variants, method);
+      const std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method);
       std::vector<Row> rows;
       for (std::size_t v = 0; v < variants.size(); ++v) {
         rows.push_back(row_of(of, cell, ranks, variants[v].name, timings[v].min_us, timings[v].median_us));

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int few_groups = 16;
 
-struct Case {
+struct SplitByCase {
   std::string name;
   bool splits = false;
   bool orders = false;
@@ -29,8 +29,8 @@ struct Case {
   bool are_integers() const { return text == 0; }
 };
 
-std::vector<Case> chosen_cases(const Options& options) {
-  std::vector<Case> cases = {{"reorder", false, true}};
+std::vector<SplitByCase> chosen_cases(const Options& options) {
+  std::vector<SplitByCase> cases = {{"reorder", false, true}};
   for (const bool orders : {false, true}) {
     for (const bool has_many : {false, true}) {
       for (const std::size_t text : {0, 5, 80}) {
@@ -41,7 +41,7 @@ std::vector<Case> chosen_cases(const Options& options) {
       }
     }
   }
-  std::erase_if(cases, [&](const Case& of) {
+  std::erase_if(cases, [&](const SplitByCase& of) {
     if (!options.op.empty()) return of.name != options.op && !of.name.starts_with(options.op + ",");
     return options.quick && (of.text == 80 || (of.has_many && of.orders));
   });
@@ -52,16 +52,16 @@ std::vector<Case> chosen_cases(const Options& options) {
 }
 
 /// The number of a rank's group, and its key: as random as a multiplication makes them.
-int group_of(const Case& of, int rank, int size) {
+int group_of(const SplitByCase& of, int rank, int size) {
   const auto drawn = (static_cast<std::uint64_t>(rank) + 1) * 0x9e3779b97f4a7c15U >> 33;
   const int groups = of.has_many ? std::max(1, size / 2) : few_groups;
   return of.splits ? static_cast<int>(drawn % static_cast<std::uint64_t>(groups)) : 0;
 }
-int key_of(const Case& of, int rank) {
+int key_of(const SplitByCase& of, int rank) {
   return of.orders ? static_cast<int>((static_cast<std::uint64_t>(rank) + 7) * 0xd1342543de82ef95U >> 33) : 0;
 }
 
-Label color_label(const Case& of, int rank, int size) {
+Label color_label(const SplitByCase& of, int rank, int size) {
   if (!of.splits) return {};
   int group = group_of(of, rank, size);
   if (of.are_integers()) return group;
@@ -71,7 +71,7 @@ Label color_label(const Case& of, int rank, int size) {
     text[of.text - 1 - i] = static_cast<char>('a' + group % 26);
   return text;
 }
-Label key_label(const Case& of, int rank) {
+Label key_label(const SplitByCase& of, int rank) {
   return of.orders ? Label(key_of(of, rank)) : Label();
 }
 
@@ -87,7 +87,7 @@ Place place_of(const Chain& chain) {
 }
 
 /// Of all ranks, by a serial sort.
-std::vector<Place> expected_places(const Case& of, int size) {
+std::vector<Place> expected_places(const SplitByCase& of, int size) {
   std::vector<int> order(static_cast<std::size_t>(size));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
@@ -107,7 +107,7 @@ std::vector<Place> expected_places(const Case& of, int size) {
   return places;
 }
 
-void check_place(const Case& of, std::string_view algorithm, int rank, const Place& is,
+void check_place(const SplitByCase& of, std::string_view algorithm, int rank, const Place& is,
                  const Place& expected) {
   if (is == expected) return;
   throw Error(MPI_ERR_OTHER,
@@ -116,7 +116,7 @@ void check_place(const Case& of, std::string_view algorithm, int rank, const Pla
 }
 
 /// The algorithms for a case, and at the end the one that is chosen, without a name.
-std::vector<std::string_view> algorithms_for(const Case& of, const Options& options, int size) {
+std::vector<std::string_view> algorithms_for(const SplitByCase& of, const Options& options, int size) {
   std::vector<std::string_view> names = split_algorithms();
   // With at least as many items on a leader as there are ranks, Cheng's algorithms are all the same.
   const auto is_repeated = [&](std::string_view name) {
@@ -144,7 +144,7 @@ double seconds_of_all_items(std::string_view algorithm, int rank, int size) {
   return algorithm == "gather-scatter" && rank == 0 ? 3 * seconds_per_item * size : 0;
 }
 /// Bytes that one rank contributes: its color, its key, or both.
-std::size_t bytes_of(const Case& of) {
+std::size_t bytes_of(const SplitByCase& of) {
   return (of.splits ? std::max(of.text, of.are_integers() ? sizeof(int) : 0) : 0) +
          (of.orders ? sizeof(int) : 0);
 }
@@ -164,7 +164,7 @@ std::size_t peak_of(const std::function<void(int)>& call) {
 constexpr int most_ranks_with_tables = 4096;
 
 /// Whether a simulation of an algorithm ends within minutes and some gigabytes.
-bool is_feasible(const Case& of, std::string_view algorithm, int size) {
+bool is_feasible(const SplitByCase& of, std::string_view algorithm, int size) {
   constexpr int most_ranks_of_allgather = 1 << 16;
   constexpr int most_ranks_at_one_root = 1 << 17;
   constexpr int most_leaders = 64;
@@ -178,7 +178,7 @@ bool is_feasible(const Case& of, std::string_view algorithm, int size) {
 }
 
 /// What is taken without a name.
-std::string_view chosen_name(const Case& of, const SimulationOptions& cluster) {
+std::string_view chosen_name(const SplitByCase& of, const SimulationOptions& cluster) {
   std::string_view name;
   simulate(cluster, [&](Comm comm) -> Task<> {
     if (comm.rank() == 0) {
@@ -189,7 +189,7 @@ std::string_view chosen_name(const Case& of, const SimulationOptions& cluster) {
   return name;
 }
 
-Row simulated_row(const Case& of, std::string_view algorithm, SimulationOptions cluster,
+Row simulated_row(const SplitByCase& of, std::string_view algorithm, SimulationOptions cluster,
                   const std::vector<Place>& expected) {
   const int size = cluster.ranks;
   const bool is_checked = algorithm != "allgather" || size <= most_ranks_with_tables;
@@ -226,7 +226,7 @@ void bench_split_by(const Options& options) {
   const int rank = comm.rank();
   const int size = comm.size();
   Report report(options, title_of("split-by", MPI_COMM_WORLD), rank == 0);
-  for (const Case& of : chosen_cases(options)) {
+  for (const SplitByCase& of : chosen_cases(options)) {
     const Place expected = expected_places(of, size)[static_cast<std::size_t>(rank)];
     const Label color = color_label(of, rank, size);
     const Label key = key_label(of, rank);
@@ -261,7 +261,7 @@ void bench_split_by(const Options& options) {
 void simulate_split_by(const Options& options, const SimulationOptions& cluster) {
   const int size = cluster.ranks;
   Report report(options, fmt::format("wisp simulate split-by: {} ranks, virtual time", size), true);
-  for (const Case& of : chosen_cases(options)) {
+  for (const SplitByCase& of : chosen_cases(options)) {
     const std::vector<Place> expected = expected_places(of, size);
     std::vector<Row> rows;
     for (const std::string_view algorithm : algorithms_for(of, options, size)) {

@@ -16,3 +16,4 @@
 #include "wisp/split.hpp"
 #include "wisp/status.hpp"
 #include "wisp/task.hpp"
+#include "wisp/version.h"

@@ -7,6 +7,7 @@
 
 #include "c/shims.hpp"
 #include "chain/link.hpp"
+#include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/split.hpp"
 
@@ -63,22 +64,21 @@ Label::Kind kind_of(MPI_Datatype type) {
 
 Label label_of(const char* name, const void* data, int count, MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) {
-    if (data == WISP_UNDEFINED)
-      throw Error(MPI_ERR_TYPE, fmt::format("{} = WISP_UNDEFINED without a type", name));
+    if (data == WISP_UNDEFINED) detail::throw_error(MPI_ERR_TYPE, "{} = WISP_UNDEFINED without a type", name);
     return {};
   }
   const std::string count_name = std::string(name) + "_count";
   const std::size_t elements = checked_count(count, count_name.c_str());
   const detail::TypeLayout layout = detail::TypeLayout::of(type);
   if (layout.true_lower != 0 || layout.extent < std::max<MPI_Aint>(1, layout.true_extent)) {
-    throw Error(MPI_ERR_TYPE, fmt::format("{}_type does not begin at 0, or its elements overlap", name));
+    detail::throw_error(MPI_ERR_TYPE, "{}_type does not begin at 0, or its elements overlap", name);
   }
   const auto width = static_cast<std::size_t>(layout.extent);
   const Label::Kind kind = kind_of(type);
   const bool is_undefined = data == WISP_UNDEFINED;
   std::vector<std::byte> bytes(is_undefined && kind == Label::Kind::text ? 0 : elements * width);
   if (!is_undefined && elements > 0) {
-    if (data == nullptr) throw Error(MPI_ERR_BUFFER, fmt::format("{} = NULL", name));
+    if (data == nullptr) detail::throw_error(MPI_ERR_BUFFER, "{} = NULL", name);
     // Behind the data of the last element there may be nothing.
     std::memcpy(bytes.data(), data, (elements - 1) * width + static_cast<std::size_t>(layout.true_extent));
   }

@@ -54,7 +54,7 @@ class NeighborInfo {
     const std::string_view number = ports.get();
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), options_.ports);
     if (!number.empty() && (error != std::errc() || end != number.data() + number.size())) {
-      throw Error(MPI_ERR_INFO_VALUE, fmt::format("wisp_ports = {} is not a number", number));
+      detail::throw_error(MPI_ERR_INFO_VALUE, "wisp_ports = {} is not a number", number);
     }
     const InfoValue copying(info, "wisp_copying");
     if (copying.get() == "pack") {
@@ -62,8 +62,8 @@ class NeighborInfo {
     } else if (copying.get() == "datatypes") {
       options_.copying = NeighborCopying::datatypes;
     } else if (!copying.get().empty()) {
-      throw Error(MPI_ERR_INFO_VALUE,
-                  fmt::format("wisp_copying = {} is not one of pack, datatypes", copying.get()));
+      detail::throw_error(MPI_ERR_INFO_VALUE, "wisp_copying = {} is not one of pack, datatypes",
+                          copying.get());
     }
   }
   const NeighborOptions& get() const { return options_; }
@@ -248,5 +248,6 @@ int WISP_Offsets_shales(int d, int count, const int radii[], int max, int offset
 #define WISP_COUNT MPI_Count
 #define WISP_DISPLACEMENT MPI_Aint
 #include "c/neighbor_faces.inc"
+#include "transport/throw_error.hpp"
 
 }  // extern "C"

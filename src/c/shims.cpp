@@ -1,4 +1,5 @@
 #include "c/shims.hpp"
+#include "transport/throw_error.hpp"
 
 namespace wisp::c {
 namespace {
@@ -16,7 +17,7 @@ int keep_error(const char* call, int error_class, const std::string& sentence) n
     // "wisp::bcast: root = …" becomes "WISP_Bcast: root = …".
     const std::size_t colon = sentence.find(": ");
     const bool names_call = sentence.starts_with("wisp::") && colon != std::string::npos;
-    last_sentence() = fmt::format("{}: {}", call, names_call ? sentence.substr(colon + 2) : sentence);
+    last_sentence() = detail::formatted("{}: {}", call, names_call ? sentence.substr(colon + 2) : sentence);
   } catch (...) {
     last_sentence().clear();
   }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <array>
 #include <exception>
 #include <new>
@@ -9,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "transport/throw_error.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/error.hpp"
 #include "wisp/neighborhood.hpp"
@@ -56,7 +55,7 @@ inline const Comm& comm_of(WISP_Comm comm) {
 /// An argument that the call writes to.
 template <class T>
 T& out(T* pointer, const char* name) {
-  if (pointer == nullptr) throw Error(MPI_ERR_ARG, fmt::format("{} = NULL", name));
+  if (pointer == nullptr) detail::throw_error(MPI_ERR_ARG, "{} = NULL", name);
   return *pointer;
 }
 
@@ -87,7 +86,7 @@ class InfoValue {
 
 template <class Count>
 std::size_t checked_count(Count count, const char* name) {
-  if (count < 0) throw Error(MPI_ERR_COUNT, fmt::format("{} = {} is below 0", name, count));
+  if (count < 0) detail::throw_error(MPI_ERR_COUNT, "{} = {} is below 0", name, count);
   return static_cast<std::size_t>(count);
 }
 

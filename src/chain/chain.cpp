@@ -1,13 +1,12 @@
 #include "wisp/chain.hpp"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <vector>
 
 #include "chain/algorithms.hpp"
 #include "chain/link.hpp"
 #include "collectives/reduction.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -61,8 +60,8 @@ void check_neighbors(const Comm& comm, const char* call, const ChainNeighbors& g
     if (exists) {
       detail::check_within(MPI_ERR_RANK, call, name, neighbor, 0, comm.size() - 1);
     } else if (neighbor != MPI_PROC_NULL) {
-      throw Error(MPI_ERR_RANK, fmt::format("{}: {} = {}, but rank {} of {} has no such neighbor", call, name,
-                                            neighbor, given.rank, given.size));
+      detail::throw_error(MPI_ERR_RANK, "{}: {} = {}, but rank {} of {} has no such neighbor", call, name,
+                          neighbor, given.rank, given.size);
     }
   };
   check("left", given.left, given.rank > 0);
@@ -100,10 +99,9 @@ Task<Chain> chain_of_neighbors(Comm comm, ChainNeighbors given, int tag) {
     if (neighbors[side] == MPI_PROC_NULL) continue;
     const int due = given.rank + (side == 0 ? -1 : 1);
     if (heard[side].size != given.size || heard[side].rank != due) {
-      throw Error(MPI_ERR_RANK,
-                  fmt::format("{}: {} = {} says that it is rank {} of {}, where rank {} of {} is due", call,
-                              side == 0 ? "left" : "right", neighbors[side], heard[side].rank,
-                              heard[side].size, due, given.size));
+      detail::throw_error(
+          MPI_ERR_RANK, "{}: {} = {} says that it is rank {} of {}, where rank {} of {} is due", call,
+          side == 0 ? "left" : "right", neighbors[side], heard[side].rank, heard[side].size, due, given.size);
     }
     (side == 0 ? place.left : place.right) = heard[side].here;
   }

@@ -1,10 +1,9 @@
 // The collectives of a chain: their plans and faces.
 
-#include <fmt/format.h>
-
 #include "chain/algorithms.hpp"
 #include "chain/link.hpp"
 #include "collectives/plan.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/split.hpp"
 
 namespace wisp {
@@ -31,18 +30,16 @@ Request persistent(const Chain& chain, const ChainOptions& options, Plan<Run> pl
 
 /// An operator, and vectors that consist of its items.
 void check_operator(const char* call, const Operator& op, const ConstBuffer& vector) {
-  if (op.is_null()) throw Error(MPI_ERR_OP, fmt::format("{}: op = MPI_OP_NULL", call));
+  if (op.is_null()) throw_error(MPI_ERR_OP, "{}: op = MPI_OP_NULL", call);
   if (op.item_bytes() <= 1) return;
   const TypeLayout layout = TypeLayout::of(vector.type);
   const auto extent = static_cast<MPI_Aint>(layout.size);
   if (layout.true_lower != 0 || layout.extent != extent || layout.true_extent != extent) {
-    throw Error(MPI_ERR_TYPE,
-                fmt::format("{}: the datatype has gaps, but the operator's items have none", call));
+    throw_error(MPI_ERR_TYPE, "{}: the datatype has gaps, but the operator's items have none", call);
   }
   if (vector.count * layout.size % op.item_bytes() != 0) {
-    throw Error(MPI_ERR_COUNT,
-                fmt::format("{}: send has {} bytes, not a multiple of the operator's items of {}", call,
-                            vector.count * layout.size, op.item_bytes()));
+    throw_error(MPI_ERR_COUNT, "{}: send has {} bytes, not a multiple of the operator's items of {}", call,
+                vector.count * layout.size, op.item_bytes());
   }
 }
 
@@ -143,7 +140,7 @@ auto plan_double_exscan(const Chain& chain, const ConstBuffer& send, const Buffe
 auto plan_of_segmented_scan(const Chain& chain, const char* call, const Label& color, const ConstBuffer& send,
                             const Buffer& receive, const Operator& op, bool is_inclusive) {
   const ConstBuffer input = checked_input(chain, call, send, receive, op);
-  if (color.is_undefined()) throw Error(MPI_ERR_ARG, fmt::format("{}: color is undefined", call));
+  if (color.is_undefined()) throw_error(MPI_ERR_ARG, "{}: color is undefined", call);
   const ScanOutput output{receive, std::nullopt, is_inclusive};
   return Plan{call, [=, bytes = color.ordered_bytes(call, "color")](Link link) {
                 return chain_segmented_scan(std::move(link), bytes, input, output, op);

@@ -1,8 +1,7 @@
 #include "chain/link.hpp"
 
-#include <fmt/format.h>
-
 #include "comm/messages.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -67,9 +66,9 @@ Link ChainAccess::persistent_link(const Chain& chain, const char* operation, std
 
 void check_usable(const Chain& chain, const char* call) {
   const ContextPtr& context = ChainAccess::context(chain);
-  if (!context || chain.empty()) throw Error(MPI_ERR_COMM, fmt::format("{}: the chain is empty", call));
+  if (!context || chain.empty()) throw_error(MPI_ERR_COMM, "{}: the chain is empty", call);
   if (context->world->closed()) {
-    throw Error(MPI_ERR_COMM, fmt::format("{}: the MPI communicator below has been freed", call));
+    throw_error(MPI_ERR_COMM, "{}: the MPI communicator below has been freed", call);
   }
 }
 

@@ -17,7 +17,7 @@
 namespace wisp::cli {
 namespace {
 
-struct Arguments {
+struct GroupsArguments {
   bool by_memory = false;
   std::string variable;
   std::vector<std::string> command;
@@ -47,7 +47,7 @@ std::string output_of(const std::vector<std::string>& command) {
   return output;
 }
 
-std::string color_of(const Arguments& arguments) {
+std::string color_of(const GroupsArguments& arguments) {
   if (!arguments.command.empty()) return output_of(arguments.command);
   if (arguments.by_memory) return shared_memory_name();
   if (arguments.variable.empty()) return host_name();
@@ -55,7 +55,7 @@ std::string color_of(const Arguments& arguments) {
   return value == nullptr ? "(not set)" : value;
 }
 
-std::string title_of(const Arguments& arguments) {
+std::string title_of(const GroupsArguments& arguments) {
   if (!arguments.command.empty()) return fmt::format("{}", fmt::join(arguments.command, " "));
   if (arguments.by_memory) return "shared memory";
   return arguments.variable.empty() ? "host" : arguments.variable;
@@ -97,7 +97,7 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
-int run_groups(const Arguments& arguments) {
+int run_groups(const GroupsArguments& arguments) {
   const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
   const std::string color = color_of(arguments);
   const TwoLevels levels = two_level(comm, color);
@@ -131,7 +131,7 @@ int run_groups(const Arguments& arguments) {
 }  // namespace
 
 Command add_groups(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<GroupsArguments>();
   CLI::App* command = app.add_subcommand(
       "groups", "Print which ranks share a host, an environment variable's value, or a command's output");
   CLI::Option* by_memory =

@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
+#include "harness.hpp"
 #include "wisp/error.hpp"
+#include "wisp/version.h"
 
 namespace {
 
@@ -14,6 +16,7 @@ int run(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   CLI::App app("Weightless process groups and collectives for MPI", "wisp");
   app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("wisp {} on {}", WISP_VERSION, wisp::bench::mpi_name()));
   const auto commands = {wisp::cli::add_doctor(app), wisp::cli::add_groups(app), wisp::cli::add_sort(app),
                          wisp::cli::add_bench(app), wisp::cli::add_simulate(app)};
   try {

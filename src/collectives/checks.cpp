@@ -1,8 +1,7 @@
 #include "collectives/checks.hpp"
 
-#include <fmt/format.h>
-
 #include "collectives/block_list.hpp"
+#include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
 
@@ -14,15 +13,15 @@ void check_root(const Comm& comm, const char* call, int root) {
 
 void check_op(const char* call, MPI_Op op) {
   if (op == MPI_OP_NULL) [[unlikely]]
-    throw Error(MPI_ERR_OP, fmt::format("{}: op = MPI_OP_NULL", call));
+    throw_error(MPI_ERR_OP, "{}: op = MPI_OP_NULL", call);
 }
 
 void check_buffer(const char* call, const char* name, const ConstBuffer& buffer) {
   if (is_in_place(buffer)) [[unlikely]] {
-    throw Error(MPI_ERR_BUFFER, fmt::format("{}: {} cannot be MPI_IN_PLACE here", call, name));
+    throw_error(MPI_ERR_BUFFER, "{}: {} cannot be MPI_IN_PLACE here", call, name);
   }
   if (buffer.type == MPI_DATATYPE_NULL) [[unlikely]] {
-    throw Error(MPI_ERR_TYPE, fmt::format("{}: the datatype of {} is MPI_DATATYPE_NULL", call, name));
+    throw_error(MPI_ERR_TYPE, "{}: the datatype of {} is MPI_DATATYPE_NULL", call, name);
   }
 }
 
@@ -31,11 +30,11 @@ ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffe
   if (is_in_place(send)) return receive;
   check_buffer(call, "send", send);
   if (send.count != receive.count) [[unlikely]] {
-    throw Error(MPI_ERR_COUNT,
-                fmt::format("{}: send has {} elements, but receive has {}", call, send.count, receive.count));
+    throw_error(MPI_ERR_COUNT, "{}: send has {} elements, but receive has {}", call, send.count,
+                receive.count);
   }
   if (send.type != receive.type) [[unlikely]] {
-    throw Error(MPI_ERR_TYPE, fmt::format("{}: send and receive have different datatypes", call));
+    throw_error(MPI_ERR_TYPE, "{}: send and receive have different datatypes", call);
   }
   return send;
 }
@@ -45,8 +44,8 @@ void check_regular(int size, const char* call, const char* own_name, const Const
   check_buffer(call, blocks_name, blocks);
   const auto ranks = static_cast<std::size_t>(size);
   if (blocks.count % ranks != 0) [[unlikely]] {
-    throw Error(MPI_ERR_COUNT, fmt::format("{}: {} has {} elements, not a multiple of {} ranks", call,
-                                           blocks_name, blocks.count, ranks));
+    throw_error(MPI_ERR_COUNT, "{}: {} has {} elements, not a multiple of {} ranks", call, blocks_name,
+                blocks.count, ranks);
   }
   if (is_in_place(own)) return;
   check_buffer(call, own_name, own);
@@ -55,8 +54,8 @@ void check_regular(int size, const char* call, const char* own_name, const Const
   const std::size_t bytes = own.count * TypeLayout::of(own.type).size;
   const std::size_t room = blocks.count / ranks * TypeLayout::of(blocks.type).size;
   if (bytes != room) {
-    throw Error(MPI_ERR_TRUNCATE, fmt::format("{}: {} has {} bytes, but a block of {} has {}", call, own_name,
-                                              bytes, blocks_name, room));
+    throw_error(MPI_ERR_TRUNCATE, "{}: {} has {} bytes, but a block of {} has {}", call, own_name, bytes,
+                blocks_name, room);
   }
 }
 
@@ -64,7 +63,7 @@ void check_irregular(std::size_t due, const char* of_what, const char* call, con
                      const ConstBlocks& blocks) {
   const auto check_size = [&](const char* what, std::size_t size) {
     if (size == due) return;
-    throw Error(MPI_ERR_ARG, fmt::format("{}: {} has {} {} for {} {}", call, name, size, what, due, of_what));
+    throw_error(MPI_ERR_ARG, "{}: {} has {} {} for {} {}", call, name, size, what, due, of_what);
   };
   check_size("counts", blocks.counts.size());
   if (!blocks.displacements.empty()) check_size("displacements", blocks.displacements.size());
@@ -72,24 +71,23 @@ void check_irregular(std::size_t due, const char* of_what, const char* call, con
     check_size("datatypes", blocks.types.size());
     check_size("displacements", blocks.displacements.size());
   } else if (blocks.type == MPI_DATATYPE_NULL) {
-    throw Error(MPI_ERR_TYPE, fmt::format("{}: the datatype of {} is MPI_DATATYPE_NULL", call, name));
+    throw_error(MPI_ERR_TYPE, "{}: the datatype of {} is MPI_DATATYPE_NULL", call, name);
   }
   std::int64_t end_of_last = 0;
   for (std::size_t i = 0; i < due; ++i) {
     const std::int64_t count = blocks.counts[i];
     if (count < 0) {
-      throw Error(MPI_ERR_COUNT, fmt::format("{}: counts[{}] of {} = {} is below 0", call, i, name, count));
+      throw_error(MPI_ERR_COUNT, "{}: counts[{}] of {} = {} is below 0", call, i, name, count);
     }
     if (!blocks.types.empty() && blocks.types[i] == MPI_DATATYPE_NULL && count > 0) {
-      throw Error(MPI_ERR_TYPE, fmt::format("{}: types[{}] of {} = MPI_DATATYPE_NULL", call, i, name));
+      throw_error(MPI_ERR_TYPE, "{}: types[{}] of {} = MPI_DATATYPE_NULL", call, i, name);
     }
     const std::int64_t begin = blocks.displacements.empty() ? end_of_last : blocks.displacements[i];
     end_of_last = begin + count;
     const bool is_within = begin >= 0 && static_cast<std::uint64_t>(end_of_last) <= blocks.room;
     if (blocks.room != ConstBlocks::unknown_room && count > 0 && !is_within) {
-      throw Error(MPI_ERR_COUNT,
-                  fmt::format("{}: block {} of {}, elements {}..{}, is outside 0..{}", call, i, name, begin,
-                              end_of_last - 1, static_cast<std::int64_t>(blocks.room) - 1));
+      throw_error(MPI_ERR_COUNT, "{}: block {} of {}, elements {}..{}, is outside 0..{}", call, i, name,
+                  begin, end_of_last - 1, static_cast<std::int64_t>(blocks.room) - 1);
     }
   }
 }
@@ -110,18 +108,18 @@ void check_own_block(const Comm& comm, const char* call, const char* name, const
   const std::size_t bytes = own.count * TypeLayout::of(own.type).size;
   const std::size_t of_block = count == 0 ? 0 : count * TypeLayout::of(type).size;
   if (bytes != of_block) {
-    throw Error(MPI_ERR_TRUNCATE, fmt::format("{}: {} of rank {} has {} bytes, but its block has {}", call,
-                                              name, rank, bytes, of_block));
+    throw_error(MPI_ERR_TRUNCATE, "{}: {} of rank {} has {} bytes, but its block has {}", call, name, rank,
+                bytes, of_block);
   }
 }
 
 void check_merge(const char* call, const ConstBuffer& send, const Merge& merge) {
   check_buffer(call, "send", send);
-  if (!merge) throw Error(MPI_ERR_ARG, fmt::format("{}: merge is empty", call));
+  if (!merge) throw_error(MPI_ERR_ARG, "{}: merge is empty", call);
   const TypeLayout layout = TypeLayout::of(send.type);
   if (layout.true_lower != 0 || layout.extent != static_cast<MPI_Aint>(layout.size)) {
-    throw Error(MPI_ERR_TYPE, fmt::format("{}: the datatype has gaps, {} bytes of data in {}", call,
-                                          layout.size, layout.extent));
+    throw_error(MPI_ERR_TYPE, "{}: the datatype has gaps, {} bytes of data in {}", call, layout.size,
+                layout.extent);
   }
 }
 

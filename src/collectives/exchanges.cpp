@@ -1,10 +1,9 @@
 // Exchanges of everybody with everybody: their plans and faces.
 
-#include <fmt/format.h>
-
 #include <vector>
 
 #include "collectives/plan.hpp"
+#include "transport/throw_error.hpp"
 
 namespace wisp {
 namespace {
@@ -72,8 +71,8 @@ auto plan_irregular_alltoall(const Comm& comm, const ConstBlocks& send, const Bl
   const BlockList to = BlockList::irregular(receive, comm.size());
   const BlockList from = is_in_place(send) ? to : BlockList::irregular(send, comm.size());
   if (from.bytes(comm.rank()) != to.bytes(comm.rank())) {
-    throw Error(MPI_ERR_TRUNCATE, fmt::format("{}: rank {} sends itself {} bytes, but receives {}", call,
-                                              comm.rank(), from.bytes(comm.rank()), to.bytes(comm.rank())));
+    throw_error(MPI_ERR_TRUNCATE, "{}: rank {} sends itself {} bytes, but receives {}", call, comm.rank(),
+                from.bytes(comm.rank()), to.bytes(comm.rank()));
   }
   // Only the number of ranks is known to all.
   const auto algorithm = choose<Alltoallv>(comm, Operation::alltoallv, 0, options, call);

@@ -12,8 +12,7 @@
 
 #include "collectives/ordered_tree.hpp"
 
-#include <fmt/format.h>
-
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -128,12 +127,11 @@ void OrderedRoot::check() const {
   if (disagreeing_.empty()) return;
   const Cube& cube = disagreeing_.front();
   if (first_) throw_size_error(operation_, first_->rank, first_->bytes, first_->expected);
-  throw Error(
-      MPI_ERR_TRUNCATE,
-      fmt::format("{}: ranks {}..{} have {} bytes together, but the root's counts give them {}, or the "
-                  "same in other blocks",
-                  operation_, cube.first, cube.last, sums_.bytes,
-                  sums_of(cube.first, cube.last, bytes_of_rank()).bytes));
+  throw_error(MPI_ERR_TRUNCATE,
+              "{}: ranks {}..{} have {} bytes together, but the root's counts give them {}, or the "
+              "same in other blocks",
+              operation_, cube.first, cube.last, sums_.bytes,
+              sums_of(cube.first, cube.last, bytes_of_rank()).bytes);
 }
 
 }  // namespace wisp::detail

@@ -1,8 +1,7 @@
 // Reductions: their plans and faces.
 
-#include <fmt/format.h>
-
 #include "collectives/plan.hpp"
+#include "transport/throw_error.hpp"
 
 namespace wisp {
 namespace {
@@ -192,7 +191,7 @@ auto plan_reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const 
   }
   check_regular(comm.size(), call, "receive", own, "send", all);
   if (own.type != all.type) {
-    throw Error(MPI_ERR_TYPE, fmt::format("{}: send and receive have different datatypes", call));
+    throw_error(MPI_ERR_TYPE, "{}: send and receive have different datatypes", call);
   }
   const ReduceScatterCall of{BlockList::regular(all, comm.size()), own, bytes_of(all)};
   return plan_reduce_scatter_of(comm, call, of, op, options);

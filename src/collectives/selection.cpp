@@ -1,13 +1,12 @@
 #include "collectives/selection.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <span>
 #include <vector>
 
 #include "collectives/cost_terms.hpp"
 #include "comm/comm_access.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 
@@ -303,12 +302,10 @@ int find_named(std::span<const Entry> entries, const Case& of, std::string_view 
     names.push_back(entries[i].name);
     if (entries[i].name != name) continue;
     if (entries[i].is_allowed(of)) return static_cast<int>(i);
-    throw Error(MPI_ERR_ARG,
-                fmt::format("{}: algorithm = {} does not work with {} ranks{}", call, name, of.ranks,
-                            of.commutes ? "" : " and an operator that does not commute"));
+    throw_error(MPI_ERR_ARG, "{}: algorithm = {} does not work with {} ranks{}", call, name, of.ranks,
+                of.commutes ? "" : " and an operator that does not commute");
   }
-  throw Error(MPI_ERR_ARG,
-              fmt::format("{}: algorithm = {} is not one of {}", call, name, fmt::join(names, ", ")));
+  throw_error(MPI_ERR_ARG, "{}: algorithm = {} is not one of {}", call, name, joined(names, ", "));
 }
 
 int find_cheapest(std::span<const Entry> entries, const Case& of, const Machine& machine) {
@@ -379,8 +376,8 @@ std::vector<std::string_view> algorithms_of(std::string_view operation) {
     for (const detail::Entry& entry : table.entries) names.push_back(entry.name);
     return names;
   }
-  throw Error(MPI_ERR_ARG, fmt::format("wisp::algorithms_of: operation = {} is not one of {}", operation,
-                                       fmt::join(operations, ", ")));
+  throw_error(MPI_ERR_ARG, "wisp::algorithms_of: operation = {} is not one of {}", operation,
+              joined(operations, ", "));
 }
 
 }  // namespace wisp

@@ -1,10 +1,9 @@
 #include "wisp/comm.hpp"
 
-#include <fmt/format.h>
-
 #include <vector>
 
 #include "comm/comm_access.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -38,13 +37,13 @@ Comm CommAccess::make_numbered(const std::shared_ptr<World>& world, Group member
 void check_usable(const Comm& comm, const char* call) {
   const ContextPtr& context = CommAccess::context(comm);
   if (!context || comm.empty()) [[unlikely]] {
-    throw Error(MPI_ERR_COMM, fmt::format("{}: the communicator is empty", call));
+    throw_error(MPI_ERR_COMM, "{}: the communicator is empty", call);
   }
   if (context->world->closed()) [[unlikely]] {
-    throw Error(MPI_ERR_COMM, fmt::format("{}: the MPI communicator below has been freed", call));
+    throw_error(MPI_ERR_COMM, "{}: the MPI communicator below has been freed", call);
   }
   if (!comm.is_member()) [[unlikely]] {
-    throw Error(MPI_ERR_COMM, fmt::format("{}: the caller is not a member of the communicator", call));
+    throw_error(MPI_ERR_COMM, "{}: the caller is not a member of the communicator", call);
   }
 }
 
@@ -63,10 +62,10 @@ Comm Comm::attach(MPI_Comm comm) {
 Comm Comm::range(int first, int last, int stride) const {
   constexpr const char* call = "wisp::Comm::range";
   if (stride < 1) [[unlikely]] {
-    throw Error(MPI_ERR_ARG, fmt::format("{}: stride = {} is below 1", call, stride));
+    detail::throw_error(MPI_ERR_ARG, "{}: stride = {} is below 1", call, stride);
   }
   if (last < first || !context_) {
-    if (last >= first) throw Error(MPI_ERR_COMM, fmt::format("{}: the communicator is empty", call));
+    if (last >= first) detail::throw_error(MPI_ERR_COMM, "{}: the communicator is empty", call);
     return {};
   }
   detail::check_within(MPI_ERR_RANK, call, "first", first, 0, size() - 1);
@@ -108,7 +107,7 @@ MPI_Comm Comm::to_mpi(int tag) const {
   detail::check_usable(*this, call);
   const MPI_Comm below = context_->world->mpi_comm();
   if (below == MPI_COMM_NULL) {
-    throw Error(MPI_ERR_COMM, fmt::format("{}: a simulated cluster has no MPI communicator", call));
+    detail::throw_error(MPI_ERR_COMM, "{}: a simulated cluster has no MPI communicator", call);
   }
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Group ours = MPI_GROUP_NULL;

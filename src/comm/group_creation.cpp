@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <memory>
 #include <numeric>
@@ -6,6 +5,7 @@
 #include <vector>
 
 #include "comm/comm_access.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/detail/channel_collectives.hpp"
 #include "wisp/error.hpp"
@@ -28,11 +28,11 @@ void check_ranks(const Comm& comm, const char* call, std::span<const int> ranks)
   std::vector<bool> seen(static_cast<std::size_t>(comm.size()));
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] < 0 || ranks[i] >= comm.size()) {
-      throw Error(MPI_ERR_RANK,
-                  fmt::format("{}: ranks[{}] = {} is outside 0..{}", call, i, ranks[i], comm.size() - 1));
+      detail::throw_error(MPI_ERR_RANK, "{}: ranks[{}] = {} is outside 0..{}", call, i, ranks[i],
+                          comm.size() - 1);
     }
     if (seen[static_cast<std::size_t>(ranks[i])]) {
-      throw Error(MPI_ERR_RANK, fmt::format("{}: ranks[{}] = {} is there twice", call, i, ranks[i]));
+      detail::throw_error(MPI_ERR_RANK, "{}: ranks[{}] = {} is there twice", call, i, ranks[i]);
     }
     seen[static_cast<std::size_t>(ranks[i])] = true;
   }
@@ -62,10 +62,10 @@ Group whole(const std::shared_ptr<const RankList>& list, std::size_t size) {
 /// The ranks in `comm` of the processes of an MPI group.
 std::vector<int> ranks_of(const Comm& comm, const char* call, MPI_Group group) {
   detail::check_usable(comm, call);
-  if (group == MPI_GROUP_NULL) throw Error(MPI_ERR_GROUP, fmt::format("{}: group = MPI_GROUP_NULL", call));
+  if (group == MPI_GROUP_NULL) detail::throw_error(MPI_ERR_GROUP, "{}: group = MPI_GROUP_NULL", call);
   const MPI_Comm below = CommAccess::world(comm).mpi_comm();
   if (below == MPI_COMM_NULL) {
-    throw Error(MPI_ERR_GROUP, fmt::format("{}: a simulated cluster has no MPI groups; give ranks", call));
+    detail::throw_error(MPI_ERR_GROUP, "{}: a simulated cluster has no MPI groups; give ranks", call);
   }
   int size = 0;
   detail::check_mpi(MPI_Group_size(group, &size), "MPI_Group_size");
@@ -80,8 +80,8 @@ std::vector<int> ranks_of(const Comm& comm, const char* call, MPI_Group group) {
   for (int& rank : in_world) {
     rank = rank == MPI_UNDEFINED ? -1 : comm.group().from_world(rank);
     if (rank < 0) {
-      throw Error(MPI_ERR_GROUP,
-                  fmt::format("{}: group has a process that is no member of the communicator", call));
+      detail::throw_error(MPI_ERR_GROUP, "{}: group has a process that is no member of the communicator",
+                          call);
     }
   }
   return in_world;

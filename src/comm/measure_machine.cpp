@@ -1,6 +1,5 @@
 #include "comm/measure_machine.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -34,8 +34,7 @@ std::optional<double> number_of_environment(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr) return std::nullopt;
   const double number = std::strtod(text, nullptr);
-  if (!(number > 0))
-    throw Error(MPI_ERR_ARG, fmt::format("wisp: {} = {} is not a number above 0", name, text));
+  if (!(number > 0)) throw_error(MPI_ERR_ARG, "wisp: {} = {} is not a number above 0", name, text);
   return number;
 }
 

@@ -1,9 +1,9 @@
-#include <fmt/format.h>
 
 #include <utility>
 
 #include "comm/comm_access.hpp"
 #include "comm/messages.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/error.hpp"
 
@@ -18,7 +18,7 @@ using detail::TagLayout;
 
 void check_buffer(const char* call, const ConstBuffer& buffer) {
   if (buffer.type == MPI_DATATYPE_NULL) {
-    throw Error(MPI_ERR_TYPE, fmt::format("{}: datatype = MPI_DATATYPE_NULL", call));
+    detail::throw_error(MPI_ERR_TYPE, "{}: datatype = MPI_DATATYPE_NULL", call);
   }
 }
 

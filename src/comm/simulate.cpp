@@ -1,12 +1,11 @@
 #include "wisp/simulate.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 #include <vector>
 
 #include "comm/comm_access.hpp"
 #include "transport/simulated_cluster.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -49,14 +48,14 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
     if (task.handle().done()) task.handle().promise().take();
   }
   if (!all_done) {
-    throw Error(MPI_ERR_OTHER, fmt::format("wisp::simulate: no message can move: {}; not received: {}",
-                                           cluster.describe_waiting(), cluster.describe_unreceived()));
+    detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: no message can move: {}; not received: {}",
+                        cluster.describe_waiting(), cluster.describe_unreceived());
   }
   if (const std::string lost = cluster.describe_unreceived(); !lost.empty()) {
-    throw Error(MPI_ERR_OTHER, fmt::format("wisp::simulate: messages were never received: {}", lost));
+    detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: messages were never received: {}", lost);
   }
   if (const std::string waits = cluster.describe_waiting(); !waits.empty()) {
-    throw Error(MPI_ERR_OTHER, fmt::format("wisp::simulate: receives were never matched: {}", waits));
+    detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: receives were never matched: {}", waits);
   }
   return cluster.report();
 }

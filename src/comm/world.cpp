@@ -1,7 +1,5 @@
 #include "comm/world.hpp"
 
-#include <fmt/format.h>
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "comm/measure_machine.hpp"
 #include "transport/mpi_attribute.hpp"
 #include "transport/mpi_transport.hpp"
+#include "transport/throw_error.hpp"
 
 namespace wisp::detail {
 namespace {
@@ -79,11 +78,10 @@ void World::claim(Context& context, int peer, int code) {
   const Context*& holder = claims_[key];
   if (holder == &context) return;
   if (holder != nullptr) {
-    throw Error(
-        MPI_ERR_COMM,
-        fmt::format("wisp::Comm: {} communicators were made that rank {} of the World shares; the tags "
-                    "of this one are still in use by another. Free communicators that are done",
-                    pair_numbers_.with(peer) + 1, peer));
+    throw_error(MPI_ERR_COMM,
+                "wisp::Comm: {} communicators were made that rank {} of the World shares; the tags "
+                "of this one are still in use by another. Free communicators that are done",
+                pair_numbers_.with(peer) + 1, peer);
   }
   holder = &context;
   context.claims.push_back(key);
@@ -104,10 +102,11 @@ int World::take_named_code() {
     named_codes_[static_cast<std::size_t>(place)] = true;
     return first + place;
   }
-  throw Error(MPI_ERR_COMM, fmt::format("wisp: {} chains and communicators of arbitrary ranks are alive "
-                                        "here, the most that this MPI's tags can tell apart; those of "
-                                        "`subset` do not count",
-                                        count));
+  throw_error(MPI_ERR_COMM,
+              "wisp: {} chains and communicators of arbitrary ranks are alive "
+              "here, the most that this MPI's tags can tell apart; those of "
+              "`subset` do not count",
+              count);
 }
 
 void World::drop_named_code(int code) noexcept {

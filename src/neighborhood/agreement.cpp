@@ -3,12 +3,11 @@
 
 #include "neighborhood/agreement.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <string>
 
+#include "transport/throw_error.hpp"
 #include "wisp/buffer.hpp"
 #include "wisp/detail/channel_collectives.hpp"
 
@@ -80,7 +79,7 @@ Task<> share_failure(Channel channel, std::optional<Error> mine) {
   co_await bcast_on(channel, Buffer(head), first);
   sentence.resize(static_cast<std::size_t>(head[1]));
   co_await bcast_on(channel, Buffer(sentence), first);
-  throw Error(head[0], fmt::format("{} (on rank {})", sentence, first));
+  throw_error(head[0], "{} (on rank {})", sentence, first);
 }
 
 }  // namespace wisp::detail

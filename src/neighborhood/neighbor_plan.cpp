@@ -3,8 +3,6 @@
 
 #include "neighborhood/neighbor_plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <climits>
 
@@ -12,6 +10,7 @@
 #include "neighborhood/agreement.hpp"
 #include "neighborhood/choice.hpp"
 #include "neighborhood/stencil_state.hpp"
+#include "transport/throw_error.hpp"
 
 namespace wisp::detail {
 namespace {
@@ -26,10 +25,8 @@ void check_sizes(const Neighborhood::State& state, const char* call, NeighborPat
     const bool exists = state.sources[static_cast<std::size_t>(i)] != MPI_PROC_NULL;
     const std::size_t due = send[pattern == NeighborPattern::alltoall ? i : 0].bytes;
     if (exists && receive[i].bytes != due) {
-      throw Error(
-          MPI_ERR_TRUNCATE,
-          fmt::format("{}: block {} of receive has {} bytes, but {} of send has {}", call, i,
-                      receive[i].bytes, pattern == NeighborPattern::alltoall ? "that" : "the block", due));
+      throw_error(MPI_ERR_TRUNCATE, "{}: block {} of receive has {} bytes, but {} of send has {}", call, i,
+                  receive[i].bytes, pattern == NeighborPattern::alltoall ? "that" : "the block", due);
     }
     if (receive.is_regular() && send.is_regular() && exists) return;  // one for all
   }
@@ -41,12 +38,11 @@ Task<> check_same_sizes(Channel channel, std::vector<std::int64_t> sizes) {
   const std::optional<Difference> found = co_await find_difference(std::move(channel), std::move(sizes), 1);
   if (!found) co_return;
   if (found->values.empty()) {
-    throw Error(MPI_ERR_ARG, fmt::format("{}: rank {} has {} blocks, but rank 0 has {}", call, found->rank,
-                                         found->count, found->root_count));
+    throw_error(MPI_ERR_ARG, "{}: rank {} has {} blocks, but rank 0 has {}", call, found->rank, found->count,
+                found->root_count);
   }
-  throw Error(MPI_ERR_TRUNCATE,
-              fmt::format("{}: block {} of rank {} has {} bytes, but that of rank 0 has {}", call,
-                          found->entry, found->rank, found->values[0], found->root_values[0]));
+  throw_error(MPI_ERR_TRUNCATE, "{}: block {} of rank {} has {} bytes, but that of rank 0 has {}", call,
+              found->entry, found->rank, found->values[0], found->root_values[0]);
 }
 
 Task<> compare_and_exchange(Channel channel, std::shared_ptr<const OwnArguments> own, Exchange what) {
@@ -60,8 +56,7 @@ std::size_t algorithm_named(std::string_view name, const char* call) {
   const std::vector<std::string_view>& names = schedule_names();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end() && !name.empty()) {
-    throw Error(MPI_ERR_ARG,
-                fmt::format("{}: algorithm = {} is not one of {}", call, name, fmt::join(names, ", ")));
+    throw_error(MPI_ERR_ARG, "{}: algorithm = {} is not one of {}", call, name, joined(names, ", "));
   }
   return static_cast<std::size_t>(found - names.begin());
 }
@@ -142,7 +137,7 @@ Task<> NeighborRun::operator()(Channel channel) const {
 }
 
 Neighborhood::State& usable_state(const Neighborhood& on, const char* call) {
-  if (on.state() == nullptr) throw Error(MPI_ERR_ARG, fmt::format("{}: the neighborhood is empty", call));
+  if (on.state() == nullptr) throw_error(MPI_ERR_ARG, "{}: the neighborhood is empty", call);
   check_usable(on.state()->comm, call);
   return *on.state();
 }
@@ -150,8 +145,8 @@ Neighborhood::State& usable_state(const Neighborhood& on, const char* call) {
 Located locate_regular(const char* call, const char* name, const ConstBuffer& all, int blocks) {
   check_buffer(call, name, all);
   if (all.count % static_cast<std::size_t>(blocks) != 0) {
-    throw Error(MPI_ERR_COUNT, fmt::format("{}: {} has {} elements, not a multiple of {} neighbors", call,
-                                           name, all.count, blocks));
+    throw_error(MPI_ERR_COUNT, "{}: {} has {} elements, not a multiple of {} neighbors", call, name,
+                all.count, blocks);
   }
   const BlockList list = BlockList::regular(all, blocks);
   const TypeLayout layout = list.layout(0);
@@ -163,7 +158,7 @@ Located locate_regular(const char* call, const char* name, const ConstBuffer& al
 
 Located locate_irregular(const char* call, const char* name, const ConstBlocks& given, int blocks) {
   if (is_in_place(given)) {
-    throw Error(MPI_ERR_BUFFER, fmt::format("{}: {} cannot be MPI_IN_PLACE", call, name));
+    throw_error(MPI_ERR_BUFFER, "{}: {} cannot be MPI_IN_PLACE", call, name);
   }
   check_irregular(static_cast<std::size_t>(blocks), "neighbors", call, name, given);
   const BlockList list = BlockList::irregular(given, blocks);

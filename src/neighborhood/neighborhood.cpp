@@ -2,8 +2,6 @@
 
 #include "wisp/neighborhood.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -13,6 +11,7 @@
 #include "neighborhood/choice.hpp"
 #include "neighborhood/neighborhood_state.hpp"
 #include "neighborhood/schedules.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -32,7 +31,7 @@ bool environment_says_check() {
 }
 
 std::string text_of(const std::vector<std::int64_t>& offset) {
-  return fmt::format("({})", fmt::join(offset, ", "));
+  return formatted("({})", joined(offset, ", "));
 }
 
 BlockPlaces regular_places(std::size_t bytes) {
@@ -45,9 +44,8 @@ Neighborhood::Neighborhood(const Comm& comm, const Stencil& stencil) {
   constexpr const char* call = "wisp::Neighborhood";
   check_usable(comm, call);
   if (stencil.torus().size() != comm.size()) {
-    throw Error(MPI_ERR_DIMS,
-                fmt::format("{}: the torus {} has {} ranks, but the communicator {}", call,
-                            fmt::join(stencil.torus().dims(), " x "), stencil.torus().size(), comm.size()));
+    throw_error(MPI_ERR_DIMS, "{}: the torus {} has {} ranks, but the communicator {}", call,
+                joined(stencil.torus().dims(), " x "), stencil.torus().size(), comm.size());
   }
   state_ = std::make_shared<State>();
   state_->comm = comm;
@@ -121,17 +119,17 @@ std::string_view Neighborhood::chosen(NeighborPattern pattern, std::size_t bytes
 std::string Neighborhood::describe(NeighborPattern pattern, std::size_t bytes) const {
   const Machine& machine = CommAccess::world(comm()).machine();
   const std::string_view taken = chosen(pattern, bytes);
-  std::string text = fmt::format("{} of {} blocks of {} bytes on {}: {}\n{:<18}{:>8}{:>8}{:>8}{:>14}\n",
-                                 pattern == NeighborPattern::alltoall ? "alltoall" : "allgather", size(),
-                                 bytes, fmt::join(torus().dims(), " x "), taken, "schedule", "rounds",
-                                 "phases", "blocks", "modelled");
+  std::string text =
+      formatted("{} of {} blocks of {} bytes on {}: {}\n{:<18}{:>8}{:>8}{:>8}{:>14}\n",
+                pattern == NeighborPattern::alltoall ? "alltoall" : "allgather", size(), bytes,
+                joined(torus().dims(), " x "), taken, "schedule", "rounds", "phases", "blocks", "modelled");
   for (std::size_t k = 0; k < schedule_names().size(); ++k) {
     const std::string_view name = schedule_names()[k];
     const ScheduleFacts& facts = facts_of(stencil(), pattern, k);
     const double seconds =
         modelled_time(facts, facts.phases, sent_bytes(facts, regular_places(bytes)), machine, comm().size());
-    text += fmt::format("{:<18}{:>8}{:>8}{:>8}{:>11.2f} µs{}\n", name, facts.rounds, facts.phases,
-                        facts.volume, seconds * 1e6, name == taken ? "  <- chosen" : "");
+    text += formatted("{:<18}{:>8}{:>8}{:>8}{:>11.2f} µs{}\n", name, facts.rounds, facts.phases, facts.volume,
+                      seconds * 1e6, name == taken ? "  <- chosen" : "");
   }
   return text;
 }
@@ -147,21 +145,19 @@ Task<> Neighborhood::check(Comm comm, Stencil stencil) {
   torus.insert(torus.end(), stencil.torus().periods().begin(), stencil.torus().periods().end());
   std::optional<Difference> found = co_await find_difference(channel, std::move(torus), 1);
   if (found) {
-    throw Error(MPI_ERR_DIMS, fmt::format("{}: rank {} gives another torus than rank 0", call, found->rank));
+    throw_error(MPI_ERR_DIMS, "{}: rank {} gives another torus than rank 0", call, found->rank);
   }
   std::vector<std::int64_t> offsets(stencil.offsets().flat().begin(), stencil.offsets().flat().end());
   if (stencil.torus().dimensions() == 0) offsets.resize(static_cast<std::size_t>(stencil.size()));
   found = co_await find_difference(channel, std::move(offsets), std::max(1, stencil.torus().dimensions()));
   if (!found) co_return;
   if (found->values.empty()) {
-    throw Error(
-        MPI_ERR_ARG,
-        fmt::format("{}: rank {} gives {} offsets, but rank 0 gives {}; they differ from offsets[{}] on",
-                    call, found->rank, found->count, found->root_count, found->entry));
+    throw_error(MPI_ERR_ARG,
+                "{}: rank {} gives {} offsets, but rank 0 gives {}; they differ from offsets[{}] on", call,
+                found->rank, found->count, found->root_count, found->entry);
   }
-  throw Error(MPI_ERR_ARG,
-              fmt::format("{}: offsets[{}] of rank {} is {}, but that of rank 0 is {}", call, found->entry,
-                          found->rank, text_of(found->values), text_of(found->root_values)));
+  throw_error(MPI_ERR_ARG, "{}: offsets[{}] of rank {} is {}, but that of rank 0 is {}", call, found->entry,
+              found->rank, text_of(found->values), text_of(found->root_values));
 }
 
 }  // namespace wisp

@@ -14,11 +14,10 @@
 
 #include "neighborhood/program.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -305,9 +304,8 @@ Program compile(const Stencil& stencil, const ProgramKey& key) {
   double bytes = 0;
   for (int i = 0; i < stencil.size(); ++i) bytes += static_cast<double>(key.receive[i].bytes);
   if (stencil.size() > most_blocks || bytes >= most_bytes) {
-    throw Error(MPI_ERR_COUNT,
-                fmt::format("wisp::Neighborhood: {} blocks of {} bytes in all are more than {} or 256 GiB",
-                            stencil.size(), bytes, most_blocks));
+    throw_error(MPI_ERR_COUNT, "wisp::Neighborhood: {} blocks of {} bytes in all are more than {} or 256 GiB",
+                stencil.size(), bytes, most_blocks);
   }
   return Compiler(stencil, key).compile();
 }

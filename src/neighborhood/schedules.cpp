@@ -18,8 +18,6 @@
 
 #include "neighborhood/schedules.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -29,6 +27,7 @@
 #include <unordered_map>
 
 #include "neighborhood/additive_basis.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -75,9 +74,8 @@ Schedule schedule_along(const Torus& torus, const Offsets& reduced, NeighborPatt
   double volume = 0;
   for (const std::vector<int>& route : routes.of_block) volume += static_cast<double>(route.size());
   if (volume > std::numeric_limits<int>::max()) {
-    throw Error(
-        MPI_ERR_ARG,
-        fmt::format("wisp::Stencil::schedule: {} blocks in one schedule are more than 2^31 - 1", volume));
+    throw_error(MPI_ERR_ARG, "wisp::Stencil::schedule: {} blocks in one schedule are more than 2^31 - 1",
+                volume);
   }
   struct Moved {
     Schedule::Part part;

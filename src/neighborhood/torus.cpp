@@ -2,14 +2,13 @@
 
 #include "wisp/torus.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -22,8 +21,8 @@ Offsets offsets_within(const char* call, int dimensions, int least, int radius, 
   detail::check_within(MPI_ERR_ARG, call, "radius", radius, 0, 1 << 20);
   constexpr double most = 1 << 24;
   if (std::pow(radius - least + 1.0, dimensions) > most) {
-    throw Error(MPI_ERR_ARG, fmt::format("{}: radius = {} in {} dimensions gives more than 2^24 offsets",
-                                         call, radius, dimensions));
+    throw_error(MPI_ERR_ARG, "{}: radius = {} in {} dimensions gives more than 2^24 offsets", call, radius,
+                dimensions);
   }
   Offsets offsets(dimensions);
   std::vector<int> offset(static_cast<std::size_t>(dimensions), least);
@@ -50,18 +49,18 @@ Torus::Torus(std::vector<int> dims, std::vector<int> periods)
   constexpr const char* call = "wisp::Torus";
   if (periods_.empty()) periods_.assign(dims_.size(), 1);
   if (periods_.size() != dims_.size()) {
-    throw Error(MPI_ERR_DIMS, fmt::format("{}: periods has {} entries, but dims has {}", call,
-                                          periods_.size(), dims_.size()));
+    throw_error(MPI_ERR_DIMS, "{}: periods has {} entries, but dims has {}", call, periods_.size(),
+                dims_.size());
   }
   std::int64_t size = 1;
   for (std::size_t j = 0; j < dims_.size(); ++j) {
     if (dims_[j] < 1) {
-      throw Error(MPI_ERR_DIMS, fmt::format("{}: dims[{}] = {} is below 1", call, j, dims_[j]));
+      throw_error(MPI_ERR_DIMS, "{}: dims[{}] = {} is below 1", call, j, dims_[j]);
     }
     periods_[j] = periods_[j] != 0 ? 1 : 0;
     size *= dims_[j];
     if (size > std::numeric_limits<int>::max()) {
-      throw Error(MPI_ERR_DIMS, fmt::format("{}: dims[0..{}] are more than 2^31 - 1 ranks", call, j));
+      throw_error(MPI_ERR_DIMS, "{}: dims[0..{}] are more than 2^31 - 1 ranks", call, j);
     }
   }
   size_ = static_cast<int>(size);
@@ -103,8 +102,8 @@ std::vector<int> Torus::coordinates(int rank) const {
 
 int Torus::rank_at(std::span<const int> coordinates) const {
   if (coordinates.size() != dims_.size()) {
-    throw Error(MPI_ERR_DIMS, fmt::format("wisp::Torus: an offset of {} coordinates in {} dimensions",
-                                          coordinates.size(), dims_.size()));
+    throw_error(MPI_ERR_DIMS, "wisp::Torus: an offset of {} coordinates in {} dimensions", coordinates.size(),
+                dims_.size());
   }
   int rank = 0;
   for (std::size_t j = 0; j < dims_.size(); ++j) {
@@ -176,9 +175,8 @@ std::vector<int> Torus::offset_between(int from, int to) const {
 
 Offsets::Offsets(int dimensions, std::span<const int> flat) : dimensions_(dimensions) {
   if (dimensions < 1 || flat.size() % step() != 0) {
-    throw Error(MPI_ERR_DIMS,
-                fmt::format("wisp::Offsets: {} integers are no list of offsets in {} dimensions", flat.size(),
-                            dimensions));
+    throw_error(MPI_ERR_DIMS, "wisp::Offsets: {} integers are no list of offsets in {} dimensions",
+                flat.size(), dimensions);
   }
   flat_.assign(flat.begin(), flat.end());
   size_ = static_cast<int>(flat.size() / step());
@@ -192,8 +190,8 @@ Offsets::Offsets(std::initializer_list<std::initializer_list<int>> list)
 
 void Offsets::add(std::span<const int> offset) {
   if (offset.size() != step()) {
-    throw Error(MPI_ERR_DIMS, fmt::format("wisp::Offsets: offset {} has {} coordinates instead of {}", size_,
-                                          offset.size(), dimensions_));
+    throw_error(MPI_ERR_DIMS, "wisp::Offsets: offset {} has {} coordinates instead of {}", size_,
+                offset.size(), dimensions_);
   }
   flat_.insert(flat_.end(), offset.begin(), offset.end());
   ++size_;

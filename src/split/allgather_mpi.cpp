@@ -3,8 +3,6 @@
 //
 //   Source: Moody et al. 2011, section 3.1
 
-#include <fmt/format.h>
-
 #include "chain/scans.hpp"
 #include "split/algorithms.hpp"
 #include "transport/mpi_transport.hpp"

@@ -1,8 +1,8 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 #include "wisp/split.hpp"
 
@@ -55,9 +55,9 @@ void Label::unify_equal_numbers() {
 
 std::vector<std::byte> Label::ordered_bytes(const char* call, const char* argument) const {
   if (kind_ == Kind::padded) {
-    throw Error(MPI_ERR_ARG,
-                fmt::format("{}: the type of {} has padding or bytes that do not say all: give an Order",
-                            call, argument));
+    detail::throw_error(MPI_ERR_ARG,
+                        "{}: the type of {} has padding or bytes that do not say all: give an Order", call,
+                        argument);
   }
   std::vector<std::byte> ordered = bytes_;
   if (kind_ == Kind::text || kind_ == Kind::bytes) return ordered;
@@ -67,8 +67,8 @@ std::vector<std::byte> Label::ordered_bytes(const char* call, const char* argume
 }
 
 void Order::throw_size_error(std::size_t bytes, std::size_t expected) {
-  throw Error(MPI_ERR_ARG, fmt::format("wisp::Order: a label has {} bytes, but the order is of values of {}",
-                                       bytes, expected));
+  detail::throw_error(MPI_ERR_ARG, "wisp::Order: a label has {} bytes, but the order is of values of {}",
+                      bytes, expected);
 }
 
 }  // namespace wisp

@@ -1,6 +1,5 @@
 // Splits that many want, made of the general one.
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -9,6 +8,7 @@
 #include "chain/scans.hpp"
 #include "split/algorithms.hpp"
 #include "split/bins.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -27,8 +27,8 @@ std::string shared_memory_name() {
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
   struct stat memory {};
   const bool has_memory = stat("/dev/shm", &memory) == 0;
-  return fmt::format("{}|{}|{}:{}", host_name(), boot, has_memory ? memory.st_dev : 0,
-                     has_memory ? memory.st_ino : 0);
+  return detail::formatted("{}|{}|{}:{}", host_name(), boot, has_memory ? memory.st_dev : 0,
+                           has_memory ? memory.st_ino : 0);
 }
 
 Chain by_string(const Chain& chain, std::string_view color) {

@@ -2,14 +2,13 @@
 
 #include "wisp/split.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "pattern/hash_bytes.hpp"
 #include "split/algorithms.hpp"
 #include "split/choice.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -74,7 +73,7 @@ const Machine& machine_of(const Chain& chain) {
 /// Throws unless the algorithm can do what is asked.
 void check_allowed(const char* call, std::string_view name, const SplitQuestion& asked, const Chain& chain) {
   const auto refuse = [&](const char* why) {
-    throw Error(MPI_ERR_ARG, fmt::format("{}: algorithm = {} {}", call, name, why));
+    throw_error(MPI_ERR_ARG, "{}: algorithm = {} {}", call, name, why);
   };
   if (name == "radix" && !asked.are_integers) {
     refuse("needs integers of at most 8 bytes, without an Order, as color and key");
@@ -92,8 +91,7 @@ const Entry& entry_named(const char* call, std::string_view name) {
   const auto found =
       std::find_if(std::begin(table), std::end(table), [&](const Entry& e) { return e.name == name; });
   if (found != std::end(table)) return *found;
-  throw Error(MPI_ERR_ARG, fmt::format("{}: algorithm = {} is none of {}", call, name,
-                                       fmt::join(split_algorithms(), ", ")));
+  throw_error(MPI_ERR_ARG, "{}: algorithm = {} is none of {}", call, name, joined(split_algorithms(), ", "));
 }
 
 SplitField field_of(const char* call, const char* argument, const Label& label, const Order& order) {
@@ -101,8 +99,8 @@ SplitField field_of(const char* call, const char* argument, const Label& label, 
   if (!label.is_given()) return field;
   constexpr std::size_t most_bytes = std::size_t{1} << 30;
   if (label.bytes().size() > most_bytes) {
-    throw Error(MPI_ERR_ARG, fmt::format("{}: {} has {} bytes, more than {}", call, argument,
-                                         label.bytes().size(), most_bytes));
+    throw_error(MPI_ERR_ARG, "{}: {} has {} bytes, more than {}", call, argument, label.bytes().size(),
+                most_bytes);
   }
   field.is_given = true;
   field.has_own_length = label.has_own_length();
@@ -111,8 +109,7 @@ SplitField field_of(const char* call, const char* argument, const Label& label, 
   const bool is_number =
       label.kind() == Label::Kind::unsigned_numbers || label.kind() == Label::Kind::signed_numbers;
   if (order.compare && !label.is_undefined() && order.compare(label.bytes(), label.bytes()) != 0) {
-    throw Error(MPI_ERR_ARG,
-                fmt::format("{}: the order of {} says that a label differs from itself", call, argument));
+    throw_error(MPI_ERR_ARG, "{}: the order of {} says that a label differs from itself", call, argument);
   }
   field.is_integer = is_number && !order.compare && !order.hash && field.bytes.size() <= 8;
   return field;
@@ -127,11 +124,10 @@ Splitting checked(const Chain& chain, const char* call, const Label& color, cons
                   const Label& key, const Order& key_order) {
   check_usable(chain, call);
   if (key.is_undefined()) {
-    throw Error(MPI_ERR_ARG, fmt::format("{}: key is undefined; only a color can be", call));
+    throw_error(MPI_ERR_ARG, "{}: key is undefined; only a color can be", call);
   }
   if (color.is_undefined() && !color.is_given()) {
-    throw Error(MPI_ERR_ARG,
-                fmt::format("{}: color is undefined, but has no type; give that of the others", call));
+    throw_error(MPI_ERR_ARG, "{}: color is undefined, but has no type; give that of the others", call);
   }
   Splitting splitting;
   splitting.of.call = call;

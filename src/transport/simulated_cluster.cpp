@@ -1,11 +1,10 @@
 #include "transport/simulated_cluster.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
 
@@ -190,11 +189,11 @@ std::string SimulatedCluster::describe_waiting() const {
     for (const PostedReceive& posted : ranks_[rank].posted) {
       if (++count > most) continue;
       waits.push_back(
-          fmt::format("rank {} waits for rank {} in {}", rank, posted.source, posted.message->operation));
+          formatted("rank {} waits for rank {} in {}", rank, posted.source, posted.message->operation));
     }
   }
-  if (count > most) waits.push_back(fmt::format("and {} more", count - most));
-  return fmt::format("{}", fmt::join(waits, "; "));
+  if (count > most) waits.push_back(formatted("and {} more", count - most));
+  return formatted("{}", joined(waits, "; "));
 }
 
 std::string SimulatedCluster::describe_unreceived() const {
@@ -204,12 +203,12 @@ std::string SimulatedCluster::describe_unreceived() const {
   for (const Rank& rank : ranks_) {
     for (const Packet* packet : rank.unexpected) {
       if (++count > most) continue;
-      lost.push_back(fmt::format("rank {} to rank {}, {} bytes, in {}", packet->envelope.source,
-                                 packet->destination, packet->envelope.bytes, packet->operation));
+      lost.push_back(formatted("rank {} to rank {}, {} bytes, in {}", packet->envelope.source,
+                               packet->destination, packet->envelope.bytes, packet->operation));
     }
   }
-  if (count > most) lost.push_back(fmt::format("and {} more", count - most));
-  return fmt::format("{}", fmt::join(lost, "; "));
+  if (count > most) lost.push_back(formatted("and {} more", count - most));
+  return formatted("{}", joined(lost, "; "));
 }
 
 SimulationReport SimulatedCluster::report() const {

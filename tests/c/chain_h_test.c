@@ -250,12 +250,12 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   OK(WISP_Comm_duplicate(MPI_COMM_WORLD, &comm));
   OK(WISP_Chain_of_comm(comm, &chain));
-  test_places();
-  test_to_comm();
-  test_collectives();
-  test_split();
-  test_ready_made();
-  test_errors();
+  RUN(test_places);
+  RUN(test_to_comm);
+  RUN(test_collectives);
+  RUN(test_split);
+  RUN(test_ready_made);
+  RUN(test_errors);
   OK(WISP_Chain_free(&chain));
   OK(WISP_Comm_free(&comm));
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

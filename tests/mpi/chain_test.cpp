@@ -1,6 +1,7 @@
 // Chains on real ranks: every face of every operation, against MPI's own results.
 
 #include "wisp/chain.hpp"
+#include "world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,9 +20,7 @@ using test::affine_of_rank;
 
 const Operator compose = Operator::on<Affine>([](const Affine& a, const Affine& b) { return a * b; });
 
-Comm world() {
-  return Comm::duplicate(MPI_COMM_WORLD);
-}
+using test::world;
 
 /// The whole world in another order.
 Chain shuffled(int seed) {

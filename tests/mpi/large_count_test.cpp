@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include "effort.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/wisp.h"
 
@@ -23,6 +24,7 @@ bool all_have_memory(const Comm& comm, double bytes) {
 TEST(LargeCountTest, OneTransferOfMoreThanTwoGibibytes) {
   const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
   if (comm.size() != 2) GTEST_SKIP() << "two ranks are enough";
+  if (test::is_quick()) GTEST_SKIP() << "takes ten seconds";
   constexpr std::size_t count = (std::size_t{1} << 31) + 4099;
   if (!all_have_memory(comm, 2.5 * count)) GTEST_SKIP() << "needs more memory";
   const std::unique_ptr<char[]> data(new char[count]());

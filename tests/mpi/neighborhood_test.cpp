@@ -2,6 +2,7 @@
 // neighbors have sent. (MPI libraries do not agree with each other where two neighbors are one process.)
 
 #include "wisp/neighborhood.hpp"
+#include "world.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -18,9 +19,7 @@ using test::random_stencil;
 
 constexpr NeighborPattern patterns[] = {NeighborPattern::alltoall, NeighborPattern::allgather};
 
-Comm world() {
-  return Comm::duplicate(MPI_COMM_WORLD);
-}
+using test::world;
 
 std::vector<NeighborOptions> all_options() {
   std::vector<NeighborOptions> all = {{}};

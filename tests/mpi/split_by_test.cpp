@@ -8,13 +8,12 @@
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 #include "wisp/split.hpp"
+#include "world.hpp"
 
 namespace wisp {
 namespace {
 
-Comm world() {
-  return Comm::duplicate(MPI_COMM_WORLD);
-}
+using test::world;
 
 /// What MPI_Comm_split says.
 struct MpiSplit {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "clusters.hpp"
+#include "effort.hpp"
 #include "noncommutative.hpp"
-#include "seeds.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 #include "wisp/simulate.hpp"

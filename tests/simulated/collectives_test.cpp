@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "clusters.hpp"
+#include "effort.hpp"
 #include "noncommutative.hpp"
-#include "seeds.hpp"
 #include "wisp/simulate.hpp"
 
 namespace wisp {
@@ -269,7 +269,7 @@ TEST(SimulatedCollectivesTest, OwnTagsKeepOperationsOnOverlappingRawRangesApart)
 }
 
 /// What one collective costs: messages, the longest chain of them, bytes.
-SimulationReport cost_of(int ranks, const std::function<Task<>(Comm)>& operation) {
+SimulationReport report_of(int ranks, const std::function<Task<>(Comm)>& operation) {
   SimulationOptions cluster;
   cluster.ranks = ranks;
   return simulate(cluster, operation);
@@ -281,7 +281,7 @@ TEST(SimulatedCollectivesTest, KeepTheirBoundsOnStartupsAndBytes) {
     const int log2 = std::bit_width(static_cast<unsigned>(p - 1));
     const bool is_power = (p & (p - 1)) == 0;
 
-    auto cost = cost_of(p, [](Comm comm) -> Task<> {
+    auto cost = report_of(p, [](Comm comm) -> Task<> {
       std::vector<int> data(5);
       co_await bcast(comm, data, comm.size() / 2, {.algorithm = "binomial"});
     });
@@ -289,37 +289,37 @@ TEST(SimulatedCollectivesTest, KeepTheirBoundsOnStartupsAndBytes) {
     EXPECT_EQ(cost.bytes, edges * 5 * sizeof(int));
     EXPECT_LE(cost.rounds, log2);
 
-    cost = cost_of(p, [](Comm comm) -> Task<> {
+    cost = report_of(p, [](Comm comm) -> Task<> {
       std::vector<int> data(5), sum(5);
       co_await reduce(comm, data, sum, MPI_SUM, comm.size() / 2, {.algorithm = "binomial"});
     });
     EXPECT_EQ(cost.messages, edges);
     EXPECT_LE(cost.rounds, log2);
 
-    cost = cost_of(p, [](Comm comm) -> Task<> {
+    cost = report_of(p, [](Comm comm) -> Task<> {
       std::vector<int> data(5), all(5 * static_cast<std::size_t>(comm.size()));
       co_await gather(comm, data, all, 0, {.algorithm = "binomial"});
     });
     EXPECT_EQ(cost.messages, edges);
     EXPECT_LE(cost.rounds, log2);
 
-    cost = cost_of(p, [](Comm comm) -> Task<> { co_await barrier(comm, {.algorithm = "dissemination"}); });
+    cost = report_of(p, [](Comm comm) -> Task<> { co_await barrier(comm, {.algorithm = "dissemination"}); });
     EXPECT_EQ(cost.messages, static_cast<std::uint64_t>(p * log2));
     EXPECT_LE(cost.rounds, log2);
 
-    cost = cost_of(p, [](Comm comm) -> Task<> {
+    cost = report_of(p, [](Comm comm) -> Task<> {
       int in = 1, out = 0;
       co_await allreduce(comm, buffer_of(in), buffer_of(out), MPI_SUM, {.algorithm = "recursive_doubling"});
     });
     EXPECT_LE(cost.rounds, is_power ? log2 : log2 - 1 + 2);
 
-    cost = cost_of(p, [](Comm comm) -> Task<> {
+    cost = report_of(p, [](Comm comm) -> Task<> {
       int in = 1, out = 0;
       co_await scan(comm, buffer_of(in), buffer_of(out), MPI_SUM, {.algorithm = "dissemination"});
     });
     EXPECT_LE(cost.rounds, log2);
 
-    cost = cost_of(p, [](Comm comm) -> Task<> {
+    cost = report_of(p, [](Comm comm) -> Task<> {
       std::vector<int> data(5), all(5 * static_cast<std::size_t>(comm.size()));
       co_await allgather(comm, data, all, {.algorithm = "dissemination"});
     });

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "clusters.hpp"
+#include "effort.hpp"
 #include "overlapping.hpp"
-#include "seeds.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 #include "wisp/simulate.hpp"

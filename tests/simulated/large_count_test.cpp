@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "clusters.hpp"
+#include "effort.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/simulate.hpp"
 
@@ -44,11 +46,7 @@ class WeightlessType {
   MPI_Op op_ = MPI_OP_NULL;
 };
 
-SimulationOptions cluster_of(int ranks) {
-  SimulationOptions cluster;
-  cluster.ranks = ranks;
-  return cluster;
-}
+using test::cluster_of;
 
 constexpr std::size_t many = (std::size_t{1} << 31) + 12;  // a multiple of 2 and 4
 
@@ -128,6 +126,7 @@ TEST(LargeCountTest, CountsOfMoreThanTwoBillionPassEveryOtherCollective) {
 }
 
 TEST(LargeCountTest, MessagesOfMoreThanTwoGibibytesArriveWhole) {
+  if (test::is_quick()) GTEST_SKIP() << "takes half a minute";
   constexpr double needed = 14e9;
   const double free_here =
       static_cast<double>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "clusters.hpp"
-#include "seeds.hpp"
+#include "effort.hpp"
 #include "stencils.hpp"
 #include "wisp/collectives.hpp"
 

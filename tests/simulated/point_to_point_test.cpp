@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "seeds.hpp"
+#include "clusters.hpp"
+#include "effort.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/error.hpp"
@@ -12,13 +13,7 @@
 namespace wisp {
 namespace {
 
-SimulationOptions cluster_of(int ranks, int seed = 0) {
-  SimulationOptions cluster;
-  cluster.ranks = ranks;
-  cluster.seed = static_cast<std::uint64_t>(seed);
-  cluster.jitter = seed == 0 ? 0 : 20e-6;
-  return cluster;
-}
+using test::cluster_of;
 
 TEST(SimulatedMessagesTest, AStatusNamesTheSourceInTheCommunicatorsRanks) {
   simulate(cluster_of(7), [](Comm comm) -> Task<> {

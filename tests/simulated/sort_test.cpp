@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "seeds.hpp"
+#include "effort.hpp"
 #include "wisp/simulate.hpp"
 
 namespace wisp {

@@ -11,7 +11,7 @@ namespace wisp::test {
 
 /// A cluster whose seed says what the network does and which family of algorithms is chosen: seed 0 is
 /// prompt.
-inline SimulationOptions cluster_of(int ranks, int seed) {
+inline SimulationOptions cluster_of(int ranks, int seed = 0) {
   SimulationOptions cluster;
   cluster.ranks = ranks;
   cluster.seed = static_cast<std::uint64_t>(seed);

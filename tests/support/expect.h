@@ -19,4 +19,14 @@ static void expect(int condition, const char* what, int line) {
 #define EXPECT(condition) expect((condition), #condition, __LINE__)
 #define OK(call) expect((call) == MPI_SUCCESS, #call, __LINE__)
 
+/* Runs a test; rank 0 says for scripts/run-tests whether it passed on all ranks. */
+static void run_test(void (*test)(void), const char* name) {
+  int failed = -failures;
+  test();
+  failed += failures;
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) printf("%s - %s\n", failed == 0 ? "ok" : "not ok", name);
+}
+#define RUN(test) run_test(test, #test)
+
 #endif

@@ -2,6 +2,8 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 
 namespace {
 
@@ -26,9 +28,13 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   // MPICH reports an error of a message in flight to the handler of MPI_COMM_WORLD, whose default aborts.
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  testing::InitGoogleTest(&argc, argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  // scripts/run-tests reads what each rank found.
+  if (const char* folder = std::getenv("WISP_TEST_REPORTS"); folder != nullptr) {
+    testing::GTEST_FLAG(output) = "json:" + std::string(folder) + "/" + std::to_string(rank) + ".json";
+  }
+  testing::InitGoogleTest(&argc, argv);
   if (rank != 0) {
     testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());

@@ -1,8 +1,12 @@
+// The one file that compiles fmt; the macro must come before its first header.
+#define FMT_HEADER_ONLY
 #include "wisp/error.hpp"
 
 #include <fmt/format.h>
+
 #include <mpi.h>
 
+#include "transport/throw_error.hpp"
 #include "wisp/posted.hpp"
 
 namespace wisp::detail {
@@ -23,21 +27,24 @@ int class_of(int code) {
 
 /// Of a size that may not be known, but for that it is above another.
 std::string text_of_size(std::size_t size, std::size_t other) {
-  return size == unknown_size ? fmt::format("more than {}", other) : fmt::format("{}", size);
+  return size == unknown_size ? formatted("more than {}", other) : formatted("{}", size);
 }
 
 }  // namespace
 
+std::string format_arguments(fmt::string_view text, fmt::format_args arguments) {
+  return fmt::vformat(text, arguments);
+}
+
 void throw_size_error(const char* call, int rank, std::size_t bytes, std::size_t expected) {
-  throw Error(MPI_ERR_TRUNCATE,
-              fmt::format("{}: rank {} has {} bytes, but the root's counts give it {}", call, rank,
-                          text_of_size(bytes, expected), text_of_size(expected, bytes)));
+  throw_error(MPI_ERR_TRUNCATE, "{}: rank {} has {} bytes, but the root's counts give it {}", call, rank,
+              text_of_size(bytes, expected), text_of_size(expected, bytes));
 }
 
 void check_mpi(int code, const char* call) {
   if (code == MPI_SUCCESS) [[likely]]
     return;
-  throw Error(class_of(code), fmt::format("{}: {}", call, text_of(code)));
+  throw_error(class_of(code), "{}: {}", call, text_of(code));
 }
 
 void check_within(int error_class, const char* call, const char* argument, long long value, long long first,
@@ -45,9 +52,8 @@ void check_within(int error_class, const char* call, const char* argument, long 
   if (first <= value && value <= last) [[likely]]
     return;
   throw Error(error_class,
-              last < first
-                  ? fmt::format("{}: {} = {}, but there is none to choose", call, argument, value)
-                  : fmt::format("{}: {} = {} is outside {}..{}", call, argument, value, first, last));
+              last < first ? formatted("{}: {} = {}, but there is none to choose", call, argument, value)
+                           : formatted("{}: {} = {} is outside {}..{}", call, argument, value, first, last));
 }
 
 void throw_message_error(const Message& message) {
@@ -55,10 +61,10 @@ void throw_message_error(const Message& message) {
   if (message.expecting != Expecting::nothing && class_of(message.error) == MPI_ERR_TRUNCATE) {
     const std::size_t came = message.envelope.bytes;
     if (message.expecting == Expecting::equal_sizes) {
-      throw Error(MPI_ERR_TRUNCATE, fmt::format("{}: rank {} of the World sends {} bytes where this rank "
-                                                "expects {}: sizes must be the same on all ranks",
-                                                message.operation, message.rank,
-                                                text_of_size(came, message.expected), message.expected));
+      throw_error(MPI_ERR_TRUNCATE,
+                  "{}: rank {} of the World sends {} bytes where this rank "
+                  "expects {}: sizes must be the same on all ranks",
+                  message.operation, message.rank, text_of_size(came, message.expected), message.expected);
     }
     if (message.expecting == Expecting::own_block) {
       throw_size_error(message.operation, message.rank, message.expected, came);
@@ -66,8 +72,8 @@ void throw_message_error(const Message& message) {
     throw_size_error(message.operation, message.rank, came, message.expected);
   }
   const char* direction = message.is_receive ? "a message from" : "a message to";
-  throw Error(class_of(message.error), fmt::format("{}: {} rank {} of the World: {}", message.operation,
-                                                   direction, message.peer, text_of(message.error)));
+  throw_error(class_of(message.error), "{}: {} rank {} of the World: {}", message.operation, direction,
+              message.peer, text_of(message.error));
 }
 
 }  // namespace wisp::detail

@@ -10,4 +10,9 @@ inline int seeds() {
   return text != nullptr ? std::atoi(text) : 100;
 }
 
+/// Whether somebody waits: `scripts/test` without --full.
+inline bool is_quick() {
+  return std::getenv("WISP_TEST_QUICK") != nullptr;
+}
+
 }  // namespace wisp::test
