@@ -167,7 +167,7 @@ std::vector<const Collective*> chosen_collectives(const Options& options) {
     names.push_back(of.name);
     if (options.op.empty() || options.op == of.name) chosen.push_back(&of);
   }
-  check_op("collective", options, names);
+  check_choice("collective", "--op", options.op, names);
   return chosen;
 }
 
@@ -178,12 +178,22 @@ std::vector<int> chosen_counts(const Options& options, const Collective& of) {
   return {1, 1 << 3, 1 << 6, 1 << 9, 1 << 10, 1 << 12, 1 << 15, 1 << 18};
 }
 
+/// Who shares its algorithms with another.
+std::string table_of(const std::string& op) {
+  return op == "exscan" ? "scan" : op == "reduce_scatter_block" ? "reduce_scatter" : op;
+}
+
 /// The algorithms that work with so many ranks.
 std::vector<std::string_view> algorithms_for(const std::string& op, int ranks) {
-  const std::string table = op == "exscan" ? "scan" : op == "reduce_scatter_block" ? "reduce_scatter" : op;
-  std::vector<std::string_view> names = algorithms_of(table);
+  std::vector<std::string_view> names = algorithms_of(table_of(op));
   if ((ranks & (ranks - 1)) != 0) std::erase(names, "hypercube");
   return names;
+}
+
+void check_algorithm(const Options& options, const Collective& of) {
+  std::vector<std::string_view> names = algorithms_of(table_of(of.name));
+  names.push_back("all");
+  check_choice(of.name, "--algorithm", options.algorithm, names);
 }
 
 /// The one that is chosen, the one that is named, or (`all`) the chosen one and every other.
@@ -279,6 +289,7 @@ void bench_collective(const Options& options) {
   Report report(options, title_of("collective", MPI_COMM_WORLD), comm.rank() == 0);
   const Method method = method_after_check(options);
   for (const Collective* of : chosen_collectives(options)) {
+    check_algorithm(options, *of);
     for (const int count : chosen_counts(options, *of)) {
       if (is_too_large(*of, comm.size(), count)) continue;
       Cell cell = make_cell(*of, comm.size(), count);
@@ -296,6 +307,7 @@ void bench_algorithms(const Options& options) {
   Report report(options, title_of("algorithms", MPI_COMM_WORLD), comm.rank() == 0);
   const Method method = method_of(options);
   for (const Collective* of : chosen_collectives(options)) {
+    check_algorithm(options, *of);
     for (const int count : chosen_counts(options, *of)) {
       if (is_too_large(*of, comm.size(), count)) continue;
       Cell cell = make_cell(*of, comm.size(), count);
@@ -333,6 +345,7 @@ void simulate_collective(const Options& options, const SimulationOptions& cluste
   Report report(options, fmt::format("wisp simulate collective: {} ranks, virtual time", cluster.ranks),
                 true);
   for (const Collective* of : chosen_collectives(options)) {
+    check_algorithm(options, *of);
     for (const int count : chosen_counts(options, *of)) {
       // One root's whole result must fit into memory, and an allgather has one on each rank.
       const bool is_rooted = of->name == std::string("gather") || of->name == std::string("scatter");

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/bad_input.hpp"
+#include "cli/terminal.hpp"
 #include "comm/comm_access.hpp"
 #include "wisp/error.hpp"
 
@@ -141,23 +143,36 @@ void Report::add(const std::vector<Row>& cell) {
 }
 
 void Report::print_across(const std::vector<Row>& cell) {
-  std::vector<std::string> columns;
-  for (const Row& row : cell) columns.push_back(row.variant);
-  if (columns != columns_) {
-    columns_ = columns;
-    fmt::print("\nmedian µs (and how many times the first column)\n{:<22}{:>9}", "case", "size");
-    for (const std::string& column : columns_) fmt::print("{:>25}", column);
-    fmt::print("\n");
+  using cli::Cell;
+  std::vector<std::string> variants;
+  for (const Row& row : cell) variants.push_back(row.variant);
+  std::vector<cli::Column> columns = {{21, cli::Column::Side::left}, {8}};
+  for (const std::string& variant : variants) {
+    columns.push_back({std::max<std::size_t>(13, variant.size())});
+    columns.push_back({8});
+  }
+  if (variants != variants_) {
+    variants_ = variants;
+    fmt::print("\nmedian µs (and how many times the first column)\n");
+    std::vector<Cell> heading = {{"case", cli::Color::bold}, {"size", cli::Color::bold}};
+    for (const std::string& variant : variants_) {
+      heading.push_back({variant, cli::Color::bold});
+      heading.push_back({""});
+    }
+    cli::print_row(columns, heading);
   }
   const Row& first = cell.front();
-  fmt::print("{:<22}{:>9}", first.case_name, first.bytes ? human_bytes(*first.bytes) : "");
+  std::vector<Cell> cells = {{first.case_name}, {first.bytes ? human_bytes(*first.bytes) : ""}};
   for (const Row& row : cell) {
-    const std::string ratio =
-        first.median_us > 0 ? fmt::format("{:.2f}", row.median_us / first.median_us) : "-";
-    fmt::print("{:>15} ({:>6})",
-               fmt::format("{}{:.2f}", row.mark.empty() ? "" : row.mark + " ", row.median_us), ratio);
+    const double ratio = first.median_us > 0 ? row.median_us / first.median_us : 1;
+    // Green where the first column wins, red where it loses, by more than what repeats.
+    const cli::Color color = ratio > 1.05   ? cli::Color::green
+                             : ratio < 0.95 ? cli::Color::red
+                                            : cli::Color::none;
+    cells.push_back({fmt::format("{}{:.2f}", row.mark.empty() ? "" : row.mark + " ", row.median_us)});
+    cells.push_back({first.median_us > 0 ? fmt::format("({:.2f})", ratio) : "(-)", color});
   }
-  fmt::print("\n");
+  cli::print_row(columns, cells);
 }
 
 void Report::print_down(const std::vector<Row>& cell) {
@@ -165,13 +180,17 @@ void Report::print_down(const std::vector<Row>& cell) {
   const auto number = [](const std::optional<std::uint64_t>& value) {
     return value ? fmt::format("{}", *value) : "";
   };
-  fmt::print("\n{}{}\n{:<24}{:>14}{:>12}{:>14}{:>18}{:>14}\n", first.case_name,
-             first.bytes ? ", " + human_bytes(*first.bytes) : "", "", "median µs", "to first", "messages",
-             "bytes", "peak bytes");
+  const std::vector<cli::Column> columns = {{22, cli::Column::Side::left}, {12}, {10}, {12}, {16}, {12}};
+  fmt::print("\n{}{}\n", first.case_name, first.bytes ? ", " + human_bytes(*first.bytes) : "");
+  cli::print_row(columns, {{""}, {"median µs"}, {"to first"}, {"messages"}, {"bytes"}, {"peak bytes"}});
   for (const Row& row : cell) {
-    fmt::print("{:<24}{:>14.2f}{:>12.2f}{:>14}{:>18}{:>14}\n", row.variant, row.median_us,
-               first.median_us > 0 ? row.median_us / first.median_us : 0, number(row.messages),
-               number(row.volume), number(row.peak_bytes));
+    const double ratio = first.median_us > 0 ? row.median_us / first.median_us : 0;
+    cli::print_row(columns, {{row.variant},
+                             {fmt::format("{:.2f}", row.median_us)},
+                             {fmt::format("{:.2f}", ratio)},
+                             {number(row.messages)},
+                             {number(row.volume)},
+                             {number(row.peak_bytes)}});
   }
 }
 
@@ -196,10 +215,11 @@ Report::~Report() {
   if (!file.flush()) fmt::print(stderr, "wisp: cannot write {}\n", json_file_);
 }
 
-void check_op(std::string_view bench, const Options& options, const std::vector<std::string_view>& names) {
-  if (options.op.empty() || std::find(names.begin(), names.end(), options.op) != names.end()) return;
-  throw Error(MPI_ERR_ARG,
-              fmt::format("wisp {}: --op {} is not one of {}", bench, options.op, fmt::join(names, ", ")));
+void check_choice(std::string_view bench, std::string_view option, const std::string& value,
+                  const std::vector<std::string_view>& names) {
+  if (value.empty() || std::find(names.begin(), names.end(), value) != names.end()) return;
+  throw cli::BadInput(
+      fmt::format("wisp: {}: {} '{}' is not one of {}", bench, option, value, fmt::join(names, ", ")));
 }
 
 Comm all_ranks() {
@@ -226,7 +246,7 @@ bool is_simulated_mpi() {
 }
 
 std::string title_of(std::string_view bench, MPI_Comm comm) {
-  return fmt::format("wisp bench {}: {} ranks, {}{}", bench, size_of(comm), mpi_name(),
+  return fmt::format("wisp bench {}: {}, {}{}", bench, cli::counted(size_of(comm), "rank"), mpi_name(),
                      ranks_outnumber_cores() ? ", more ranks than cores" : "");
 }
 

@@ -57,7 +57,7 @@ class Report {
   bool prints_;
   std::string title_;
   std::string json_file_;
-  std::vector<std::string> columns_;
+  std::vector<std::string> variants_;
   std::string json_lines_;
 };
 
@@ -96,8 +96,9 @@ std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants,
 std::vector<Row> rows_of(const Row& cell, const std::vector<Variant>& variants,
                          const std::vector<Timing>& timings);
 
-/// An error if --op names none of `names`.
-void check_op(std::string_view bench, const Options& options, const std::vector<std::string_view>& names);
+/// Refuses the value of an option that is neither empty nor one of `names`.
+void check_choice(std::string_view bench, std::string_view option, const std::string& value,
+                  const std::vector<std::string_view>& names);
 
 /// MPI_COMM_WORLD as benchmarks use it.
 Comm all_ranks();

@@ -78,7 +78,8 @@ std::vector<Distribution> chosen_distributions(std::string_view bench, const Opt
     names.push_back(distribution.name);
     if (options.op.empty() || options.op == distribution.name) chosen.push_back(distribution);
   }
-  check_op(bench, options, names);
+  check_choice(bench, "--op", options.op, names);
+  check_choice(bench, "--algorithm", options.algorithm, algorithms_of(bench));
   return chosen;
 }
 

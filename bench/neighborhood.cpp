@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "benchmarks.hpp"
+#include "cli/bad_input.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::bench {
@@ -96,8 +97,12 @@ std::vector<Case> chosen_cases(const Options& options, const std::vector<NamedOf
       }
     }
   }
-  if (cases.empty())
-    throw Error(MPI_ERR_ARG, fmt::format("wisp bench neighborhood: no case is named '{}'", options.op));
+  if (cases.empty()) {
+    std::vector<std::string> names(std::begin(kind_names), std::end(kind_names));
+    throw cli::BadInput(
+        fmt::format("wisp: neighborhood: --op '{}' is no case: KIND,d=D,r=R or its beginning, KIND one of {}",
+                    options.op, fmt::join(names, ", ")));
+  }
   return cases;
 }
 

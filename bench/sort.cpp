@@ -118,7 +118,7 @@ void sample_sort(std::vector<double>& data, MPI_Comm comm) {
 const std::vector<std::string_view> distributions = {"uniform", "duplicates", "sorted", "reverse", "equal"};
 
 std::vector<std::string_view> chosen_distributions(const Options& options) {
-  check_op("sort", options, distributions);
+  check_choice("sort", "--op", options.op, distributions);
   return options.op.empty() ? distributions : std::vector<std::string_view>{options.op};
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "benchmarks.hpp"
+#include "cli/bad_input.hpp"
 #include "wisp/detail/frame_pool.hpp"
 #include "wisp/error.hpp"
 
@@ -41,12 +42,15 @@ std::vector<SplitByCase> chosen_cases(const Options& options) {
       }
     }
   }
+  std::vector<std::string> names;
+  for (const SplitByCase& of : cases) names.push_back(of.name);
   std::erase_if(cases, [&](const SplitByCase& of) {
     if (!options.op.empty()) return of.name != options.op && !of.name.starts_with(options.op + ",");
     return options.quick && (of.text == 80 || (of.has_many && of.orders));
   });
   if (cases.empty()) {
-    throw Error(MPI_ERR_ARG, fmt::format("wisp bench split-by: no case is named '{}'", options.op));
+    throw cli::BadInput(fmt::format("wisp: split-by: --op '{}' is no case, nor the beginning of one: {}",
+                                    options.op, fmt::join(names, " ")));
   }
   return cases;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "benchmarks.hpp"
+#include "cli/command_line.hpp"
 #include "cli/commands.hpp"
 
 // wisp bench NAME and wisp simulate NAME.
@@ -19,7 +20,7 @@ struct Arguments {
 };
 
 void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::string>& names) {
-  command.add_option("name", arguments.name, "The benchmark")->required()->check(CLI::IsMember(names));
+  command.add_option("name", arguments.name, "The benchmark")->required()->check(one_of(names));
   command.add_option(
       "--op", arguments.options.op,
       "Only this collective, distribution of sort, gatherv or scatterv, or case of neighborhood or "
@@ -75,6 +76,10 @@ Command add_bench(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure wisp beside MPI on the ranks of this run");
   add_common(*command, *arguments, names_of(table));
+  command->footer(
+      "Examples:\n"
+      "  mpirun -n 4 wisp bench collective --op bcast\n"
+      "  mpirun -n 4 wisp bench gatherv --quick --json rows.json");
   return {command, [arguments] {
             table.at(arguments->name)(arguments->options);
             return 0;
@@ -109,6 +114,12 @@ Command add_simulate(CLI::App& app) {
       ->transform(seconds);
   command->add_option("--bandwidth", arguments->cluster.bandwidth, "Of a rank's port, as in 10GB/s")
       ->transform(rate);
+  command->footer(
+      "Examples:\n"
+      "  wisp simulate collective --op bcast --ranks 32768 --latency 2us --overhead 0.5us --bandwidth "
+      "10GB/s\n"
+      "  wisp simulate collective --op allreduce --algorithm all --ranks 1024\n"
+      "  wisp simulate sort --ranks 32768 --quick");
   return {command, [arguments] {
             table.at(arguments->name)(arguments->options, arguments->cluster);
             return 0;

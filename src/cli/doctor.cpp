@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/terminal.hpp"
 #include "comm/comm_access.hpp"
 #include "comm/measure_machine.hpp"
 #include "harness.hpp"
@@ -164,9 +165,10 @@ void look_at_choices(Findings& found, const Comm& comm) {
 }
 
 void print(const Findings& found) {
-  for (const auto& [what, value] : found.facts) fmt::print("{:<22}{}\n", what, value);
-  fmt::print("\n{}\n", found.warnings.empty() ? "nothing to warn of" : "warnings:");
-  for (const std::string& warning : found.warnings) fmt::print("- {}\n", warning);
+  const std::vector<Column> columns = {{20, Column::Side::left}, {0, Column::Side::left}};
+  for (const auto& [what, value] : found.facts) print_row(columns, {{what, Color::bold}, {value}});
+  fmt::print("\n{}\n", found.warnings.empty() ? in_color(Color::green, "nothing to warn of") : "warnings:");
+  for (const std::string& warning : found.warnings) fmt::print("- {}\n", in_color(Color::yellow, warning));
 }
 
 int run(const std::string& json_file) {
@@ -191,8 +193,9 @@ int run(const std::string& json_file) {
 Command add_doctor(CLI::App& app) {
   auto json_file = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
-      "doctor", "Say what MPI, hosts and messages are like here, and what should be set otherwise");
+      "doctor", "Say what MPI, hosts and messages are like here, and which settings to change");
   command->add_option("--json", *json_file, "Write the figures to this file");
+  command->footer("Examples:\n  mpirun -n 4 wisp doctor\n  mpirun -n 64 wisp doctor --json doctor.json");
   return {command, [json_file] { return run(*json_file); }};
 }
 

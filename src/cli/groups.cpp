@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "cli/commands.hpp"
+#include "cli/terminal.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 #include "wisp/split.hpp"
@@ -119,11 +120,12 @@ int run_groups(const GroupsArguments& arguments) {
   const std::string heading = arguments.command.empty() ? title : "output";
   std::size_t width = heading.size();
   for (const std::string& name : names) width = std::max(width, name.size());
-  fmt::print("{} rank{} in {} group{} by {}\n\n{:>5}  {:>6}  {:<{}}  {}\n", comm.size(),
-             comm.size() == 1 ? "" : "s", leaders.size(), leaders.size() == 1 ? "" : "s", title, "group",
-             "size", heading, width, "ranks");
+  fmt::print("{} in {} by {}\n\n", counted(comm.size(), "rank"), counted(leaders.size(), "group"), title);
+  const std::vector<Column> columns = {{5}, {6}, {width, Column::Side::left}, {0, Column::Side::left}};
+  print_row(columns,
+            {{"group", Color::bold}, {"size", Color::bold}, {heading, Color::bold}, {"ranks", Color::bold}});
   for (std::size_t g = 0; g < names.size(); ++g) {
-    fmt::print("{:>5}  {:>6}  {:<{}}  {}\n", g, sizes[g], names[g], width, lists[g]);
+    print_row(columns, {{fmt::format("{}", g)}, {fmt::format("{}", sizes[g])}, {names[g]}, {lists[g]}});
   }
   return 0;
 }
@@ -133,13 +135,19 @@ int run_groups(const GroupsArguments& arguments) {
 Command add_groups(CLI::App& app) {
   auto arguments = std::make_shared<GroupsArguments>();
   CLI::App* command = app.add_subcommand(
-      "groups", "Print which ranks share a host, an environment variable's value, or a command's output");
-  CLI::Option* by_memory =
-      command->add_flag("--memory", arguments->by_memory, "By the memory that ranks can share");
-  CLI::Option* variable =
-      command->add_option("--env", arguments->variable, "By the value of this environment variable");
-  CLI::Option* by_command = command->add_option(
-      "command", arguments->command, "By what this command writes, on every rank: -- COMMAND ARGUMENTS…");
+      "groups", "Print which ranks are on the same host, or have the same variable or output of a command");
+  CLI::Option* by_memory = command->add_flag("--memory", arguments->by_memory,
+                                             "Group the ranks that can share memory (MPI_COMM_TYPE_SHARED)");
+  CLI::Option* variable = command->add_option(
+      "--env", arguments->variable, "Group the ranks with the same value of this environment variable");
+  CLI::Option* by_command =
+      command->add_option("command", arguments->command,
+                          "Group the ranks on which this command writes the same: -- COMMAND ARGUMENTS…");
+  command->footer(
+      "Examples:\n"
+      "  mpirun -n 64 wisp groups\n"
+      "  mpirun -n 64 wisp groups --env SLURM_TOPOLOGY_ADDR\n"
+      "  mpirun -n 64 wisp groups -- cat /sys/class/net/ib0/address");
   by_memory->excludes(variable)->excludes(by_command);
   variable->excludes(by_command);
   return {command, [arguments] { return run_groups(*arguments); }};

@@ -3,44 +3,91 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/bad_input.hpp"
+#include "cli/command_line.hpp"
 #include "cli/commands.hpp"
+#include "cli/terminal.hpp"
 #include "harness.hpp"
 #include "wisp/error.hpp"
 #include "wisp/version.h"
 
+namespace wisp::cli {
 namespace {
+
+/// Says on rank 0 what is wrong with the call.
+int refuse(int rank, const std::string& sentence) {
+  if (rank == 0) fmt::print(stderr, "{}\n", in_color(Color::red, sentence, stderr));
+  return 2;
+}
+
+Command add_completion(CLI::App& app, int rank) {
+  auto shell = std::make_shared<std::string>("bash");
+  CLI::App* command =
+      app.add_subcommand("completion", "Print a script with which a shell completes commands");
+  command->add_option("SHELL", *shell, "The shell")
+      ->check(one_of({"bash", "zsh", "fish"}))
+      ->capture_default_str();
+  command->footer("  wisp completion bash > ~/.local/share/bash-completion/completions/wisp");
+  return {command, [&app, shell, rank] {
+            if (rank == 0) fmt::print("{}", completion(app, *shell));
+            return 0;
+          }};
+}
+
+Command add_man(CLI::App& app, int rank) {
+  CLI::App* command = app.add_subcommand("man", "Print this program's manual page");
+  command->footer("  wisp man > wisp.1 && man -l wisp.1");
+  return {command, [&app, rank] {
+            if (rank == 0) fmt::print("{}", man_page(app));
+            return 0;
+          }};
+}
 
 /// Reads the command line and runs the command on every rank; only rank 0 speaks.
 int run(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   CLI::App app("Weightless process groups and collectives for MPI", "wisp");
+  app.set_version_flag("--version", fmt::format("wisp {} on {}", WISP_VERSION, bench::mpi_name()));
   app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("wisp {} on {}", WISP_VERSION, wisp::bench::mpi_name()));
-  const auto commands = {wisp::cli::add_doctor(app), wisp::cli::add_groups(app), wisp::cli::add_sort(app),
-                         wisp::cli::add_bench(app), wisp::cli::add_simulate(app)};
+  const auto commands = {add_doctor(app),   add_groups(app),           add_sort(app),     add_bench(app),
+                         add_simulate(app), add_completion(app, rank), add_man(app, rank)};
+  if (argc > 1 && argv[1][0] != '-') {
+    std::vector<std::string> names;
+    for (const Command& command : commands) names.push_back(command.app->get_name());
+    if (std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+      return refuse(rank,
+                    fmt::format("wisp: there is no command '{}'{}\n{}", argv[1], suggestion(argv[1], names),
+                                fmt::format("commands: {}", fmt::join(names, ", "))));
+    }
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
     return rank == 0 ? app.exit(help) : 0;
   } catch (const CLI::ParseError& error) {
-    if (rank == 0) fmt::print(stderr, "wisp: {}\n", error.what());
-    return 2;
+    return refuse(rank, fmt::format("wisp: {}", error.what()));
   }
-  for (const wisp::cli::Command& command : commands) {
-    if (command.app->parsed()) return command.run();
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    try {
+      return command.run();
+    } catch (const BadInput& error) {
+      return refuse(rank, error.what());
+    }
   }
   return 2;
 }
 
 }  // namespace
+}  // namespace wisp::cli
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // errors become exceptions
   int code = 1;
   try {
-    code = run(argc, argv);
+    code = wisp::cli::run(argc, argv);
   } catch (const std::exception& error) {
     // What was not foreseen may have happened on this rank alone: the others must not wait for it.
     fmt::print(stderr, "{}\n", error.what());

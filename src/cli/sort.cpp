@@ -5,8 +5,10 @@
 #include <cstring>
 #include <memory>
 
+#include "cli/command_line.hpp"
 #include "cli/commands.hpp"
 #include "cli/element_file.hpp"
+#include "cli/terminal.hpp"
 #include "wisp/detail/sort/sampling.hpp"
 #include "wisp/sort.hpp"
 
@@ -16,6 +18,13 @@ namespace wisp::cli {
 namespace {
 
 constexpr std::uint64_t largest_record = 4096;
+
+/// "500M" is 500 · 2^20.
+CLI::Validator size_with_suffix() {
+  CLI::AsSizeValue size(false);
+  size.description("SIZE");
+  return size;
+}
 
 /// A record, or a line, in N bytes.
 template <std::size_t N>
@@ -202,27 +211,22 @@ SortSummary sort_file(const Comm& comm, const SortArguments& arguments) {
   if (arguments.type == "i64") return sort_numbers<std::int64_t>(comm, arguments);
   if (arguments.type == "u64") return sort_numbers<std::uint64_t>(comm, arguments);
   if (arguments.type == "f32") return sort_numbers<float>(comm, arguments);
-  if (arguments.type == "f64") return sort_numbers<double>(comm, arguments);
-  throw BadInput(fmt::format("wisp sort: unknown --type {}: i32, u32, i64, u64, f32 or f64", arguments.type));
+  return sort_numbers<double>(comm, arguments);
 }
 
 int run_sort(const SortArguments& arguments) {
   const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
-  try {
-    const SortSummary summary = sort_file(comm, arguments);
-    if (comm.rank() == 0) {
-      fmt::print("sorted {} {} on {} ranks, {} each: read {:.3f} s, sort {:.3f} s, write {:.3f} s{}\n",
-                 summary.elements, arguments.lines ? "lines" : "elements", comm.size(),
-                 summary.fewest == summary.most ? fmt::format("{}", summary.most)
-                                                : fmt::format("{} or {}", summary.fewest, summary.most),
-                 summary.read_seconds, summary.sort_seconds, summary.write_seconds,
-                 summary.checked ? "; checked: in order, a permutation of the input" : "");
-    }
-    return 0;
-  } catch (const BadInput& error) {
-    if (comm.rank() == 0) fmt::print(stderr, "{}\n", error.what());
-    return 2;
+  const SortSummary summary = sort_file(comm, arguments);
+  if (comm.rank() == 0) {
+    fmt::print("sorted {} on {}, {} each: read {:.3f} s, sort {:.3f} s, write {:.3f} s{}\n",
+               counted(static_cast<long long>(summary.elements), arguments.lines ? "line" : "element"),
+               counted(comm.size(), "rank"),
+               summary.fewest == summary.most ? fmt::format("{}", summary.most)
+                                              : fmt::format("{} or {}", summary.fewest, summary.most),
+               summary.read_seconds, summary.sort_seconds, summary.write_seconds,
+               summary.checked ? "; checked: in order, a permutation of the input" : "");
   }
+  return 0;
 }
 
 }  // namespace
@@ -232,24 +236,39 @@ Command add_sort(CLI::App& app) {
   CLI::App* command = app.add_subcommand("sort", "Sort a file with all ranks, each with the same share");
   command->add_option("INPUT", arguments->input, "File to sort")->required();
   command->add_option("OUTPUT", arguments->output, "File to write; replaced when all is sorted")->required();
-  command->add_option("--type", arguments->type,
-                      "Little-endian numbers: i32, u32, i64, u64, f32, f64 (NaN last)");
+  command->add_option("--type", arguments->type, "Little-endian numbers (NaN last)")
+      ->check(one_of({"i32", "u32", "i64", "u64", "f32", "f64"}));
   command->add_option("--record", arguments->record, "Records of this many bytes, compared bytewise")
+      ->transform(size_with_suffix())
       ->check(CLI::PositiveNumber);
   command->add_option("--key", arguments->key, "Compare records by bytes FIRST:LAST (LAST not included)");
   command->add_flag("--lines", arguments->lines, "Lines of text, compared bytewise");
-  command->add_option("--max-line", arguments->max_line, "Bytes that a line may have")->capture_default_str();
+  command->add_option("--max-line", arguments->max_line, "The most bytes that a line may have")
+      ->transform(size_with_suffix())
+      ->capture_default_str();
   command->add_flag("--check", arguments->check,
                     "Read the output again: in order, and a permutation of the input");
-  command->add_option("--memory-limit", arguments->memory_limit, "Bytes of memory that a rank may use")
+  command
+      ->add_option("--memory-limit", arguments->memory_limit,
+                   "Memory that a rank may use, as in 500M or 2G; without it, its part of what is free")
+      ->transform(size_with_suffix())
       ->check(CLI::PositiveNumber);
-  command->add_option("--assignment", arguments->assignment, "How elements find their new ranks")
-      ->check(CLI::IsMember({"greedy", "deterministic"}))
+  command
+      ->add_option("--assignment", arguments->assignment,
+                   "Who sends elements to whom: greedy, or deterministic, with at most eight messages a rank")
+      ->check(one_of({"greedy", "deterministic"}))
       ->capture_default_str();
-  command->add_option("--progress", arguments->progress, "auto: on a terminal")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
+  command
+      ->add_option("--progress", arguments->progress,
+                   "Say how far a long run is; auto: if standard error is a terminal")
+      ->check(one_of({"auto", "always", "never"}))
       ->envname("WISP_PROGRESS")
       ->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  mpirun -n 16 wisp sort words.txt sorted.txt --lines\n"
+      "  mpirun -n 16 wisp sort keys.bin sorted.bin --type u64 --check\n"
+      "  mpirun -n 16 wisp sort records.bin sorted.bin --record 100 --key 0:10 --memory-limit 2G");
   return {command, [arguments] { return run_sort(*arguments); }};
 }
 

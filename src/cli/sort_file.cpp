@@ -11,6 +11,7 @@
 #include <fstream>
 #include <limits>
 
+#include "cli/terminal.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 
@@ -189,16 +190,15 @@ void check_different_files(const Comm& comm, const std::string& input, const std
 }
 
 void check_memory(const Comm& comm, const SortArguments& arguments, std::uint64_t file_bytes, double factor) {
-  std::uint64_t limit =
-      arguments.memory_limit.empty() ? memory_of_a_rank() : std::stoull(arguments.memory_limit);
+  std::uint64_t limit = arguments.memory_limit == 0 ? memory_of_a_rank() : arguments.memory_limit;
   comm.allreduce(in_place(), buffer_of(limit), MPI_MIN);
   const double needed = factor * static_cast<double>(file_bytes) / comm.size();
   if (needed <= static_cast<double>(limit)) return;
   constexpr double mebibyte = 1024.0 * 1024.0;
-  throw BadInput(fmt::format(
-      "wisp sort: the input is too large: each of {} ranks would need {:.1f} MiB of memory, and has "
-      "{:.1f} MiB; use more nodes",
-      comm.size(), needed / mebibyte, static_cast<double>(limit) / mebibyte));
+  throw BadInput(
+      fmt::format("wisp sort: the input is too large: each of {} would need {:.1f} MiB of memory, and has "
+                  "{:.1f} MiB; use more nodes",
+                  counted(comm.size(), "rank"), needed / mebibyte, static_cast<double>(limit) / mebibyte));
 }
 
 SortOptions sort_options(const Comm& comm, const SortArguments& arguments) {
@@ -212,8 +212,8 @@ SortOptions sort_options(const Comm& comm, const SortArguments& arguments) {
       const double elapsed = MPI_Wtime() - start;
       if (elapsed < said) return;
       said = elapsed + 0.1;
-      fmt::print(stderr, "wisp sort: {:.1f} s, {}, level {}, {} elements in the group of rank 0\n", elapsed,
-                 progress.phase, progress.level, progress.elements);
+      show_progress(fmt::format("wisp sort: {:.1f} s, {}, level {}, {} elements in the group of rank 0",
+                                elapsed, progress.phase, progress.level, progress.elements));
     };
   }
   return options;

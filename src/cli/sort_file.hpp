@@ -4,19 +4,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "cli/bad_input.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/sort_options.hpp"
 
 namespace wisp::cli {
-
-/// A wrong input, known to every rank: one of them says it, all end with exit code 2.
-struct BadInput : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct SortArguments {
   std::string input;
@@ -27,7 +22,7 @@ struct SortArguments {
   bool lines = false;
   std::uint64_t max_line = 256;
   bool check = false;
-  std::string memory_limit;  ///< bytes of one rank; empty: what the machine has
+  std::uint64_t memory_limit = 0;  ///< bytes of one rank; 0: what the machine has
   std::string progress = "auto";
   std::string assignment = "greedy";
 };

@@ -109,7 +109,7 @@ class Sort(unittest.TestCase):
         self.refuse("does not exist", self.path("missing"), self.output, "--type", "u32")
         self.refuse("not a regular file", self.folder, self.output, "--type", "u32")
         self.refuse("5 bytes, which is not a multiple of the element's 4", odd, self.output, "--type", "u32")
-        self.refuse("unknown --type u16", good, self.output, "--type", "u16")
+        self.refuse("--type: 'u16' is not one of i32, u32, i64, u64, f32, f64", good, self.output, "--type", "u16")
         self.refuse("the same file", good, good, "--type", "u32")
         self.refuse("the same file", good, os.path.join(self.folder, ".", "good"), "--type", "u32")
         self.refuse("is not writable", good, os.path.join(self.folder, "no", "folder"), "--type", "u32")

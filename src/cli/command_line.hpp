@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+// What the tree of commands and options says about itself: suggestions, completion, a manual page.
+
+namespace wisp::cli {
+
+/// ", did you mean 'groups'?" if one of the names is within two letters of the word; else nothing.
+std::string suggestion(const std::string& word, const std::vector<std::string>& names);
+
+/// A validator for one of the names, which suggests the nearest.
+CLI::Validator one_of(const std::vector<std::string>& names);
+
+/// A script that completes commands, options and their values.
+std::string completion(const CLI::App& app, const std::string& shell);
+
+/// A manual page for section 1.
+std::string man_page(const CLI::App& app);
+
+}  // namespace wisp::cli

@@ -1,0 +1,91 @@
+"""What the program says of itself, and of wrong calls.
+
+usage: command_line_test.py WISP MPIRUN…
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WISP, MPIRUN = sys.argv[1], sys.argv[2:]
+COMMANDS = ["doctor", "groups", "sort", "bench", "simulate", "completion", "man"]
+
+
+def run(*arguments, ranks=2, **environment):
+    return subprocess.run([*MPIRUN, "-n", str(ranks), WISP, *arguments], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **environment})
+
+
+class CommandLine(unittest.TestCase):
+    def refuse(self, *arguments):
+        """The one sentence that a wrong call is answered with."""
+        result = run(*arguments)
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        said = [line for line in result.stderr.splitlines() if line.startswith("wisp")]
+        self.assertEqual(len(said), 1, result.stderr)
+        return said[0]
+
+    def test_a_mistyped_word_gets_a_suggestion(self):
+        self.assertIn("no command 'grups', did you mean 'groups'?", self.refuse("grups"))
+        self.assertNotIn("did you mean", self.refuse("entirely-else"))
+        self.assertIn("did you mean 'gatherv'?", self.refuse("bench", "gathrv"))
+        self.assertIn("did you mean 'never'?", self.refuse("sort", "a", "b", "--lines", "--progress", "nver"))
+
+    def test_a_wrong_choice_is_said_once_with_the_list(self):
+        for arguments, words in (
+                (["bench", "collective", "--op", "bcst"], "--op 'bcst' is not one of barrier, bcast"),
+                (["bench", "collective", "--op", "bcast", "--algorithm", "no"], "--algorithm 'no' is not one of binomial"),
+                (["bench", "gatherv", "--op", "no"], "--op 'no' is not one of same, random"),
+                (["bench", "gatherv", "--algorithm", "no"], "--algorithm 'no' is not one of direct"),
+                (["bench", "sort", "--op", "no"], "--op 'no' is not one of uniform"),
+                (["bench", "neighborhood", "--op", "no"], "KIND one of alltoall"),
+                (["bench", "split-by", "--op", "no"], "split,few,int"),
+                (["simulate", "collective", "--ranks", "4", "--op", "no"], "--op 'no' is not one of barrier"),
+                (["simulate", "sort", "--ranks", "4", "--latency", "2"], "needs a unit")):
+            self.assertIn(words, self.refuse(*arguments))
+
+    def test_one_rank_is_one_rank(self):
+        self.assertTrue(run("groups", ranks=1).stdout.startswith("1 rank in 1 group by host\n"))
+        self.assertIn("bench split: 1 rank,", run("bench", "split", "--quick", ranks=1).stdout)
+
+    def test_every_command_shows_how_to_call_it(self):
+        for command in COMMANDS:
+            self.assertRegex(run(command, "--help", ranks=1).stdout, f"wisp {command}")
+
+    def test_the_version(self):
+        self.assertRegex(run("--version").stdout, r"^wisp \d+\.\d+\.\d+ on \S+")
+
+    def test_colours_only_where_somebody_sees_them(self):
+        self.assertNotIn("\033[", run("groups", WISP_COLOR="auto").stdout)
+        self.assertIn("\033[", run("groups", WISP_COLOR="always").stdout)
+        self.assertNotIn("\033[", run("groups", WISP_COLOR="never").stdout)
+
+    def test_bash_completes_commands_options_and_values(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "wisp"
+            script.write_text(run("completion", "bash", ranks=1).stdout)
+            for line, expected in (("wisp gr", ["groups"]), ("mpirun -n 4 wisp sort --ty", ["--type"]),
+                                   ("wisp sort --type f", ["f32", "f64"]), ("wisp bench range", ["range-bcast"])):
+                words = line.split()
+                ask = (f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; cd {folder}; _wisp; "
+                       "printf '%s\\n' \"${COMPREPLY[@]}\"")
+                said = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.split()
+                self.assertEqual(said, expected, line)
+        for shell in ("zsh", "fish"):
+            self.assertIn("groups", run("completion", shell, ranks=1).stdout)
+
+    def test_the_manual_page_has_all_commands_and_no_error(self):
+        page = run("man", ranks=1).stdout
+        for command in COMMANDS:
+            self.assertIn(f".SS {command}\n", page)
+        if shutil.which("man"):
+            shown = subprocess.run(["man", "--warnings", "-l", "-"], input=page, capture_output=True, text=True)
+            self.assertEqual(shown.stderr, "")
+            self.assertIn("--memory-limit", shown.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=2)
