@@ -1,30 +1,16 @@
-"""The page: for each system what is measured, plots, ratios, and the paper's claim beside what was seen."""
-import html
+"""The page: a summary, then for each system what is measured, plots, ratios, and the paper's claim beside what was seen."""
 import math
+import pathlib
 import re
 import statistics
 
+import jinja2
+
 from plots import draw, size_text, svg
 
-EVEN = 0.05  # ratios so near to 1 are no difference
-
-STYLE = """
-:root { color-scheme: light; }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 72rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif; color: #1d1d1f; }
-h1 { font-size: 1.6rem; margin: .5rem 0; } h2 { margin-top: 2.5rem; border-top: 1px solid #ccc; padding-top: 1rem; }
-.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 1rem; }
-figure { margin: 0; } figure svg { width: 100%; height: auto; display: block; }
-.table { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
-.faster { color: #1b6b2f; font-weight: 600; } .slower { color: #b3261e; font-weight: 600; }
-.beside { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem; }
-.beside p { margin: 0; padding: .8rem 1rem; background: #f5f5f2; border-radius: .4rem; }
-code { font-size: .8rem; overflow-wrap: anywhere; } nav a { margin-right: 1rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; } dd { margin: 0; overflow-wrap: anywhere; }
-"""
+EVEN = 0.05   # ratios so near to 1 are no difference
+NOISE = 0.3   # launches of one cell whose ratios differ by more were disturbed
+LOSSES = 8    # lines of the summary
 
 
 def cells(rows):
@@ -45,12 +31,14 @@ def compared(part, rows):
             yield case, size, by_variant[part.ours], min(theirs, key=lambda row: row["median_us"]), broken
 
 
+def ratios_of(ours, theirs):
+    """How many times as long theirs takes, launch by launch."""
+    return [their / our if our > 0 else math.inf if their > 0 else 1
+            for our, their in zip(ours["launches_us"], theirs["launches_us"])]
+
+
 def ratio_of(ours, theirs):
-    """How many times as long theirs takes: the median of the ratios of each launch."""
-    ratios = []
-    for our, their in zip(ours["launches_us"], theirs["launches_us"]):
-        ratios.append(their / our if our > 0 else math.inf if their > 0 else 1)
-    return statistics.median(ratios)
+    return statistics.median(ratios_of(ours, theirs))
 
 
 def times(value):
@@ -62,29 +50,35 @@ def verdict(ratio):
     if abs(ratio - 1) <= EVEN:
         return "even", "even"
     if ratio > 1:
-        return "faster", "no message" if math.isinf(ratio) else f"{times(ratio)}× faster"
-    return "slower", f"{times(1 / ratio)}× slower" if ratio > 0 else "slower: the other takes no message"
+        return "faster", "no message" if math.isinf(ratio) else f"{times(ratio)} times faster"
+    return "slower", f"{times(1 / ratio)} times slower" if ratio > 0 else "slower: the other takes no message"
 
 
-def ratio_table(part, rows):
-    lines = []
+def name_of(part):
+    return " ".join(part.arguments).replace("--op ", "")
+
+
+def table_of(part, rows):
+    found = []
     for case, size, ours, theirs, broken in compared(part, rows):
         kind, words = verdict(ratio_of(ours, theirs))
-        lines.append(f"<tr><td>{html.escape(case)}</td><td>{'' if size is None else size_text(size)}</td>"
-                     f"<td>{times(ours['median_us'])}</td><td>{times(theirs['median_us'])}</td>"
-                     f"<td>{html.escape(theirs['variant'])}</td><td class='{kind}'>{words}</td>"
-                     f"<td>{html.escape('; '.join(broken))}</td></tr>")
-    if not lines:
-        return ""
-    ours, theirs = html.escape(part.ours), html.escape(", ".join(part.theirs))
-    return (f"<div class='table'><table><caption>{html.escape(where(part, rows))}</caption><thead><tr><th>case</th>"
-            f"<th>size</th><th>{ours}, µs</th><th>best of {theirs}, µs</th><th></th><th>{ours} is</th><th></th></tr>"
-            f"</thead><tbody>{''.join(lines)}</tbody></table></div>"
-            f"<p>Repeat: <code>{html.escape(rows[0]['command'])}</code></p>")
+        found.append({"case": case, "size": "" if size is None else size_text(size), "ours": times(ours["median_us"]),
+                      "theirs": times(theirs["median_us"]), "who": theirs["variant"], "kind": kind, "words": words,
+                      "broken": "; ".join(broken)})
+    return {"caption": where(part, rows), "ours": part.ours, "theirs": ", ".join(part.theirs), "cells": found,
+            "command": rows[0]["command"]} if found else None
 
 
 def where(part, rows):
     return f"{rows[0]['where']}; {part.note}" if part.note else rows[0]["where"]
+
+
+def span(ratios):
+    """The worst, the best and the middle of several ratios, in words."""
+    words = list(dict.fromkeys(verdict(ratio)[1] for ratio in (min(ratios), max(ratios))))
+    if len(words) == 1:
+        return words[0]
+    return f"{words[0]} to {words[1]}, {verdict(statistics.median(ratios))[1]} in the middle"
 
 
 def seen(parts):
@@ -92,19 +86,50 @@ def seen(parts):
     sentences = []
     for part, rows in parts:
         ratios = [ratio_of(ours, theirs) for _, _, ours, theirs, _ in compared(part, rows)]
-        if not ratios:
-            continue
-        name = " ".join(part.arguments).replace("--op ", "")
         known = [ratio for ratio in ratios if math.isfinite(ratio)]
-        if not known:
-            sentences.append(f"{name}: no message, so no time ({where(part, rows)}).")
-            continue
-        slower = sum(ratio < 1 - EVEN for ratio in known)
-        span = (f"{times(known[0])} times as fast" if len(known) == 1 else
-                f"{times(min(known))} to {times(max(known))} times as fast, {times(statistics.median(known))} in the "
-                f"middle; slower in {slower} of {len(known)} cells")
-        sentences.append(f"{name}: {span} ({where(part, rows)}).")
+        if known:
+            slower = sum(ratio < 1 - EVEN for ratio in known)
+            of = f"; slower in {slower} of {len(known)} cells" if slower and len(known) > 1 else ""
+            sentences.append(f"{name_of(part)}: {span(known)}{of} ({where(part, rows)}).")
+        elif ratios:
+            sentences.append(f"{name_of(part)}: no message, so no time ({where(part, rows)}).")
     return sentences
+
+
+def summary_of(sections):
+    """Wins, losses, what to do about them, and whether the figures can be trusted."""
+    wins, losses, advice, disturbed, repeated, faster, count = [], [], [], 0, 0, 0, 0
+    for system, parts in sections:
+        known = []
+        has_lost = False
+        for part, rows in parts:
+            for case, size, ours, theirs, _ in compared(part, rows):
+                ratios = ratios_of(ours, theirs)
+                ratio = statistics.median(ratios)
+                count += 1
+                faster += ratio > 1 + EVEN
+                finite = [one for one in ratios if 0 < one < math.inf]
+                repeated += len(finite) > 1
+                disturbed += len(finite) > 1 and max(finite) > (1 + NOISE) * min(finite)
+                if 0 < ratio < math.inf:
+                    known.append(ratio)
+                if ratio < 1 - EVEN:
+                    has_lost = True
+                    size = "" if size is None else f", {size_text(size)}"
+                    losses.append((ratio, f"{name_of(part)}: {case}{size}: {verdict(ratio)[1]} than {theirs['variant']} "
+                                          f"({rows[0]['where']})"))
+        if known and max(known) > 1 + EVEN:
+            wins.append(f"{system.name}: up to {verdict(max(known))[1]}, {verdict(statistics.median(known))[1]} in the middle")
+        if has_lost:
+            advice.append(f"{system.name}: {system.advice}")
+    warnings = []
+    if repeated and disturbed > repeated / 5:
+        warnings.append(f"The machine was not quiet: in {disturbed} of {repeated} cells the launches differ by more than "
+                        f"{NOISE:.0%}. Run this again when nothing else runs; until then the figures are rough.")
+    losses.sort()
+    return {"wins": wins, "losses": [line for _, line in losses[:LOSSES]], "faster": faster, "slower": len(losses),
+            "cells": count, "warnings": warnings,
+            "advice": advice or ["Nothing: wisp is nowhere slower by more than 5 %."]}
 
 
 def without_size(case):
@@ -116,36 +141,27 @@ def anchor(system):
     return system.name.lower().replace(" ", "-")
 
 
-def system_section(system, parts, save_plot):
-    plots, tables = [], []
+def section_of(system, parts, save_plot):
+    plots, tables, ratios = [], [], []
     for number, (part, rows) in enumerate(parts):
+        ratios += [ratio_of(ours, theirs) for _, _, ours, theirs, _ in compared(part, rows)]
         for case in dict.fromkeys(without_size(row["case"]) for row in rows):
             of_case = [row for row in rows if without_size(row["case"]) == case]
             name = f"{anchor(system)}-{number}-{len(plots)}"
-            title = f"{part.arguments[0]}: {case}, {rows[0]['where']}"
-            drawn = svg(draw(of_case, part.ours, title), name)
+            drawn = svg(draw(of_case, part.ours, f"{part.arguments[0]}: {case}, {rows[0]['where']}"), name)
             save_plot(name, drawn)
-            plots.append(f"<figure>{drawn}</figure>")
-        tables.append(ratio_table(part, rows))
-    saw = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in seen(parts))
-    return (f"<section id='{anchor(system)}'><h2>{html.escape(system.name)}</h2><p>{html.escape(system.measured)}</p>"
-            f"<div class='beside'><p><b>The paper claims.</b> {html.escape(system.claim)}</p>"
-            f"<div><b>Seen here.</b><ul>{saw}</ul></div></div>"
-            f"<div class='plots'>{''.join(plots)}</div>{''.join(tables)}</section>")
+            plots.append(drawn)
+        tables.append(table_of(part, rows))
+    known = [ratio for ratio in ratios if math.isfinite(ratio)]
+    return {"anchor": anchor(system), "name": system.name, "measured": system.measured, "claim": system.claim,
+            "short": span(known) if known else "", "seen": seen(parts), "plots": plots,
+            "tables": [table for table in tables if table]}
 
 
 def page(facts, sections, save_plot=lambda name, drawn: None):
     """`facts`: pairs for people; `sections`: (System, [(Part, rows)]); each plot is also given to `save_plot`."""
-    listed = "".join(f"<dt>{html.escape(what)}</dt><dd>{html.escape(value)}</dd>" for what, value in facts)
-    links = "".join(f"<a href='#{anchor(s)}'>{html.escape(s.name)}</a>" for s, _ in sections)
-    body = "".join(system_section(system, parts, save_plot) for system, parts in sections)
-    return (f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>wisp on this machine</title>"
-            f"<meta name='viewport' content='width=device-width, initial-scale=1'><link rel='icon' href='data:,'>"
-            f"<style>{STYLE}</style></head><body><h1>wisp on this machine</h1><dl>{listed}</dl><nav>{links}</nav>"
-            f"<p>Bands and bars: from the least to the greatest median of several launches; with one launch, from the "
-            f"least sample to the median. Within {EVEN:.0%} is called even. Losses are shown as wins are.</p>"
-            f"<p>Simulated figures are virtual times of wisp's own cluster. Beside SimGrid's SMPI, another simulator, "
-            f"with the same network they agree within 15 % but where several long messages come to one rank at the "
-            f"same time: SMPI shares the rank's port among them, the cluster takes them one by one "
-            f"(docs/results.md).</p>"
-            f"{body}</body></html>\n")
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(pathlib.Path(__file__).parent), autoescape=True,
+                                     trim_blocks=True)
+    return environment.get_template("page.html").render(
+        facts=facts, summary=summary_of(sections), even=f"{EVEN:.0%}",
+        systems=[section_of(system, parts, save_plot) for system, parts in sections])

@@ -1,6 +1,8 @@
 """Prints ratios to a reference variant, the median over several launches."""
 import statistics
 
+from tabulate import tabulate
+
 
 def print_ratios(wisp, ranks, arguments, launches, reference):
     runs, cases, variants = [], {}, []
@@ -20,15 +22,16 @@ def print_ratios(wisp, ranks, arguments, launches, reference):
         raise RuntimeError(f"--reference {reference} is not one of {', '.join(variants)}")
     others = [variant for variant in variants if variant != reference]
     print(f"{next(iter(cases.values()))}, {launches} launches; µs of {reference}, then ratios to it")
-    print(f"{'case':<24}{'bytes':>9}{reference:>20}" + "".join(f"{variant:>24}" for variant in others))
+    table = []
     for case in cases:
         having = [run for run in runs if (case, reference) in run]
         if not having:  # some variants are of some cases only
             continue
-        base = statistics.median(run[case, reference] for run in having)
-        line = f"{case[0]:<24}{case[1] if case[1] is not None else '':>9}{base:>20.3f}"
+        line = [case[0], case[1], f"{statistics.median(run[case, reference] for run in having):.3f}"]
         for variant in others:
             ratios = [run[case, variant] / run[case, reference] for run in having
                       if (case, variant) in run and run[case, reference] > 0]
-            line += f"{statistics.median(ratios):>24.2f}" if ratios else f"{'':>24}"
-        print(line)
+            line.append(f"{statistics.median(ratios):.2f}" if ratios else "")
+        table.append(line)
+    print(tabulate(table, headers=["case", "bytes", reference, *others], tablefmt="plain", disable_numparse=True,
+                   colalign=["left"] + ["right"] * (2 + len(others))))

@@ -19,6 +19,7 @@ class System:
     name: str
     measured: str
     claim: str
+    advice: str  # where it is slower
     parts: list
 
 
@@ -34,6 +35,7 @@ def systems():
             "Making a communicator for half of the ranks, and a broadcast on a communicator that was just made.",
             "Axtmann, Wiebigke, Sanders 2018: creation more than 400 times faster; one broadcast on a new range 42 to "
             "82 times (Intel MPI), fifty 3.2 to 7 times, on 32,768 processes.",
+            "make it once and keep it; both kinds of communicators work side by side.",
             [Part(["split"], "wisp", NATIVE_CREATION),
              Part(["range-bcast"], "wisp", ["MPI"]),
              Part(["overlap"], "wisp-alternating", ["MPI-cascaded", "MPI-alternating"], in_quick=False),
@@ -44,6 +46,7 @@ def systems():
             "block.",
             "Axtmann, Wiebigke, Sanders 2018: the running time of collectives on range communicators remains about "
             "the same as MPI's.",
+            "compare the algorithms by name (wisp bench algorithms --op OP) and give the fastest as .algorithm; for short vectors use persistent requests; or keep MPI's call there, on the communicator below.",
             [Part(["collective", "--op", op], "wisp", ["MPI"], in_quick=op in ("bcast", "allreduce", "gather"))
              for op in COLLECTIVES]),
         System(
@@ -53,6 +56,7 @@ def systems():
             "a regular operation on blocks of that size.",
             "Träff 2019: often 5 to more than 20 times faster than MPI_Gatherv for small blocks, almost two orders of "
             "magnitude on the second system (1,600 and 3,200 processes); two blocks are the exception.",
+            "compare direct and led (--algorithm), and set the crossing with WISP_DIRECT_RANKS.",
             [Part(["gatherv"], "wisp", ["MPI_Gatherv", "guideline-2"]),
              Part(["scatterv"], "wisp", ["MPI_Scatterv", "guideline-2"], in_quick=False),
              Part(["gatherv"], "wisp", ["direct", "guideline-2"], simulated_ranks=3200),
@@ -63,6 +67,7 @@ def systems():
             "Simulated against one message to each neighbor.",
             "Träff et al. 2015: for small blocks, improvements over MPI's neighborhood collectives close to the ratio "
             "of the number of neighbors to 2d.",
+            "use a persistent request, or name a schedule (NeighborOptions::algorithm) where direct messages are faster.",
             [Part(["neighborhood"], "chosen", ["MPI"], not_with="smpi"),
              Part(["neighborhood"], "chosen", ["straightforward"], simulated_ranks=1024)]),
         System(
@@ -71,6 +76,7 @@ def systems():
             "allgather of all items.",
             "Moody et al. 2011: on 65,536 processes a bitonic sort is 100 times faster than serial sorts of all keys, "
             "and hashing 1.7 to 2.1 times faster than bitonic for few groups.",
+            "name an algorithm (SplitOptions::algorithm); integers that fit MPI_Comm_split may stay with it.",
             [Part(["split-by"], "chosen", ["MPI_Comm_split", "allgather"]),
              Part(["split-by"], "chosen", ["allgather"], simulated_ranks=2048)]),
         System(
@@ -79,6 +85,7 @@ def systems():
             "communicators, and a sample sort on real ranks.",
             "Axtmann, Wiebigke, Sanders 2018: range communicators make Janus Quicksort up to 15 times faster for "
             "moderate inputs, on 32,768 processes.",
+            "where each rank has many elements, a sample sort moves them once; it does not balance.",
             [Part(["sort"], "janus", ["janus-mpi-comm", "sample-sort"]),
              Part(["sort"], "janus", ["janus-mpi-comm"], simulated_ranks=1024, note=MODELLED)]),
     ]

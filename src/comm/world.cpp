@@ -79,7 +79,7 @@ void World::claim(Context& context, int peer, int code) {
   if (holder == &context) return;
   if (holder != nullptr) {
     throw_error(MPI_ERR_COMM,
-                "wisp::Comm: {} communicators were made that rank {} of the World shares; the tags "
+                "wisp::Comm: {} communicators were made that rank {} of the parent communicator shares; the tags "
                 "of this one are still in use by another. Free communicators that are done",
                 pair_numbers_.with(peer) + 1, peer);
   }

@@ -62,7 +62,7 @@ void throw_message_error(const Message& message) {
     const std::size_t came = message.envelope.bytes;
     if (message.expecting == Expecting::equal_sizes) {
       throw_error(MPI_ERR_TRUNCATE,
-                  "{}: rank {} of the World sends {} bytes where this rank "
+                  "{}: rank {} of the parent communicator sends {} bytes where this rank "
                   "expects {}: sizes must be the same on all ranks",
                   message.operation, message.rank, text_of_size(came, message.expected), message.expected);
     }
@@ -71,9 +71,10 @@ void throw_message_error(const Message& message) {
     }
     throw_size_error(message.operation, message.rank, came, message.expected);
   }
-  const char* direction = message.is_receive ? "a message from" : "a message to";
-  throw_error(class_of(message.error), "{}: {} rank {} of the World: {}", message.operation, direction,
-              message.peer, text_of(message.error));
+  const std::string peer =
+      message.peer < 0 ? "any source" : formatted("rank {} of the parent communicator", message.peer);
+  throw_error(class_of(message.error), "{}: a message {} {}: {}", message.operation,
+              message.is_receive ? "from" : "to", peer, text_of(message.error));
 }
 
 }  // namespace wisp::detail

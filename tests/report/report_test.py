@@ -6,13 +6,16 @@ import argparse
 import contextlib
 import io
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
 try:
+    import jinja2  # noqa: F401
     import matplotlib  # noqa: F401
+    import tabulate  # noqa: F401
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.by import By
@@ -22,8 +25,8 @@ except ImportError as error:
 
 ROOT = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(ROOT / "scripts" / "reporting"))
-from main import costs_of, write_page  # noqa: E402
-from page import page, ratio_of, times, verdict  # noqa: E402
+from main import costs_of, render_again, write_page  # noqa: E402
+from page import page, ratio_of, span, summary_of, times, verdict  # noqa: E402
 from ratios import print_ratios  # noqa: E402
 from runs import merged  # noqa: E402
 from systems import systems  # noqa: E402
@@ -70,6 +73,7 @@ class Page(unittest.TestCase):
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                      {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
         self.browser.get(self.address)
+        self.browser.execute_script("document.querySelectorAll('details').forEach(details => details.open = true)")
 
     def test_it_loads_without_an_error_and_without_a_network(self):
         self.open(1200, 900)
@@ -112,9 +116,28 @@ class Page(unittest.TestCase):
         self.open(1200, 900)
         for system in SYSTEMS:
             section = self.browser.find_element(By.ID, system)
-            for text in ("The paper claims.", "Seen here.", "2× faster", "2× slower", "even",
+            for text in ("The paper claims.", "Seen here.", "2 times faster", "2 times slower", "even",
                          "Repeat: scripts/mpirun -n 7 wisp bench <&>"):
                 self.assertIn(text, section.text)
+
+    def test_the_summary_comes_first_and_the_rest_is_folded(self):
+        self.open(1200, 900)
+        summary = self.browser.find_element(By.ID, "summary")
+        for words in ("Faster. In ", "Slower. In ", "What to do.", "2 times slower than", "WISP_DIRECT_RANKS"):
+            self.assertIn(words, summary.text)
+        self.browser.get(self.address)  # as a reader sees it
+        self.assertEqual(self.browser.find_elements(By.CSS_SELECTOR, "details[open]"), [])
+        self.assertLess(self.browser.execute_script("return document.documentElement.scrollHeight"), 2500)
+
+    def test_dark_pages_have_light_letters_in_plots_too(self):
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                     {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        self.open(1200, 900)
+        for selector, style in (("body", "color"), ("figure svg text", "fill")):
+            color = self.browser.execute_script(
+                f"return getComputedStyle(document.querySelector('{selector}')).{style}")
+            self.assertGreater(min(map(int, re.findall(r"\d+", color)[:3])), 200, selector)
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
     def test_a_phone_scrolls_down_only(self):
         for width in (360, 412):
@@ -125,11 +148,24 @@ class Page(unittest.TestCase):
 
 
 class Figures(unittest.TestCase):
+    def test_a_span_of_ratios_is_read_out_in_words(self):
+        self.assertEqual(span([0.5, 1.5, 2]), "2 times slower to 2 times faster, 1.5 times faster in the middle")
+        self.assertEqual(span([1.01, 0.99]), "even")
+
+    def test_launches_that_disagree_are_said(self):
+        part = systems()[0].parts[0]
+        def rows(launches):
+            return [{"case": "a", "variant": variant, "median_us": 1, "launches_us": times, "where": "here"}
+                    for variant, times in ((part.ours, launches), (part.theirs[0], [2, 2, 2]))]
+        self.assertEqual(summary_of([(systems()[0], [(part, rows([1, 1.1, 1]))])])["warnings"], [])
+        (warning,) = summary_of([(systems()[0], [(part, rows([1, 1.5, 1]))])])["warnings"]
+        self.assertIn("was not quiet", warning)
+
     def test_winners_and_losers_are_marked_alike(self):
-        self.assertEqual(verdict(3), ("faster", "3× faster"))
-        self.assertEqual(verdict(1 / 3), ("slower", "3× slower"))
+        self.assertEqual(verdict(3), ("faster", "3 times faster"))
+        self.assertEqual(verdict(1 / 3), ("slower", "3 times slower"))
         self.assertEqual(verdict(1.04), ("even", "even"))
-        self.assertEqual(verdict(1670), ("faster", "1,670× faster"))
+        self.assertEqual(verdict(1670), ("faster", "1,670 times faster"))
         self.assertEqual(verdict(float("inf")), ("faster", "no message"))
         self.assertEqual(verdict(0), ("slower", "slower: the other takes no message"))
         self.assertEqual(times(999.7), "1,000")
@@ -177,10 +213,12 @@ class WholePage(unittest.TestCase):
                 with self.assertRaisesRegex(RuntimeError, "1 of .* runs failed"):
                     write_page(Stub(), arguments)
             text = (pathlib.Path(folder) / "index.html").read_text()
+            render_again(pathlib.Path(folder))
+            self.assertEqual((pathlib.Path(folder) / "index.html").read_text(), text)
             rows = (pathlib.Path(folder) / "rows.json").read_text().splitlines()
         self.assertGreater(len(rows), 10)
         for words in ("sort broke", "beware &lt;of&gt; it", "wisp breaks guideline 2", "4096 simulated ranks",
-                      "not measured: there is only one rank", "<td class='even'>even</td>"):
+                      "not measured: there is only one rank", '<td class="even">even</td>'):
             self.assertIn(words, text)
 
     def test_a_reference_that_nobody_measured_is_refused(self):

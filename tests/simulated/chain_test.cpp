@@ -437,7 +437,7 @@ TEST(ChainTest, SizesThatDifferBetweenRanksAreAnError) {
   });
   EXPECT_EQ(
       error,
-      "wisp::Chain::allreduce: rank 1 of the World sends 8 bytes where this rank expects 12: sizes must "
+      "wisp::Chain::allreduce: rank 1 of the parent communicator sends 8 bytes where this rank expects 12: sizes must "
       "be the same on all ranks");
 }
 

@@ -1,0 +1,38 @@
+# Copyright (c) 2026, the wisp authors. SPDX-License-Identifier: BSD-3-Clause
+
+from spack.package import *
+
+
+class Wisp(CMakePackage):
+    """Weightless process groups and collectives for MPI: communicators made locally, irregular and sparse
+    collectives, splits by any data, a perfectly balanced sort."""
+
+    # Until there are releases to fetch, a clone of the repository: spack dev-build, or
+    #   spack install wisp@main with `git = "file:///path/to/the/clone"`.
+    license("BSD-3-Clause", checked_by="the wisp authors")
+
+    version("main", branch="main")
+
+    variant("shared", default=True, description="Build a shared library")
+    variant("program", default=True, description="Build the wisp program")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.22:", type="build")
+    depends_on("mpi@3.1:")
+    depends_on("fmt@8:")
+    depends_on("cli11@2.1:", type="build", when="+program")
+    depends_on("nlohmann-json@3.9:", type="build", when="+program")
+    depends_on("googletest@1.11:", type="test")
+    depends_on("python@3.9:", type="test")
+
+    conflicts("%gcc@:11", msg="wisp needs C++20 with coroutines")
+
+    def cmake_args(self):
+        return [
+            self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
+            self.define("MPI_CXX_COMPILER", self.spec["mpi"].mpicxx),
+            self.define("WISP_BUILD_TESTS", self.run_tests),
+            self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
+            self.define_from_variant("WISP_BUILD_PROGRAM", "program"),
+        ]
