@@ -78,10 +78,11 @@ void World::claim(Context& context, int peer, int code) {
   const Context*& holder = claims_[key];
   if (holder == &context) return;
   if (holder != nullptr) {
-    throw_error(MPI_ERR_COMM,
-                "wisp::Comm: {} communicators were made that rank {} of the parent communicator shares; the tags "
-                "of this one are still in use by another. Free communicators that are done",
-                pair_numbers_.with(peer) + 1, peer);
+    throw_error(
+        MPI_ERR_COMM,
+        "wisp::Comm: {} communicators were made that rank {} of the parent communicator shares; the tags "
+        "of this one are still in use by another. Free communicators that are done",
+        pair_numbers_.with(peer) + 1, peer);
   }
   holder = &context;
   context.claims.push_back(key);

@@ -435,10 +435,10 @@ TEST(ChainTest, SizesThatDifferBetweenRanksAreAnError) {
     std::vector<int> data(comm.rank() == 0 ? 3 : 2);
     co_await allreduce(Chain(comm), in_place(), data, MPI_SUM);
   });
-  EXPECT_EQ(
-      error,
-      "wisp::Chain::allreduce: rank 1 of the parent communicator sends 8 bytes where this rank expects 12: sizes must "
-      "be the same on all ranks");
+  EXPECT_EQ(error,
+            "wisp::Chain::allreduce: rank 1 of the parent communicator sends 8 bytes where this rank expects "
+            "12: sizes must "
+            "be the same on all ranks");
 }
 
 }  // namespace
