@@ -7,9 +7,9 @@
 namespace wisp {
 
 /// Matches a message from any rank of the communicator, and from no other.
-inline constexpr int any_source = -1000001;
+inline constexpr int any_source = MPI_ANY_SOURCE;
 /// Matches a message with any tag.
-inline constexpr int any_tag = -1000002;
+inline constexpr int any_tag = MPI_ANY_TAG;
 
 /// What is known of a message that was received or probed.
 struct Status {

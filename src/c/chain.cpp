@@ -13,7 +13,8 @@
 
 // Chains and splits of wisp/chain.h.
 
-struct WISP_Chain_object {
+struct WISP_Chain_object : wisp::c::Handle<WISP_Chain_object> {
+  explicit WISP_Chain_object(wisp::Chain of) : chain(std::move(of)) {}
   wisp::Chain chain;
 };
 
@@ -26,11 +27,11 @@ namespace {
 
 const Chain& chain_of(WISP_Chain chain) {
   if (chain == WISP_CHAIN_NULL) throw Error(MPI_ERR_COMM, "chain = WISP_CHAIN_NULL");
-  return chain->chain;
+  return alive(chain, MPI_ERR_COMM, "chain").chain;
 }
 
 WISP_Chain new_chain(Chain chain) {
-  return chain.empty() ? WISP_CHAIN_NULL : new WISP_Chain_object{std::move(chain)};
+  return chain.empty() ? WISP_CHAIN_NULL : new WISP_Chain_object(std::move(chain));
 }
 
 /// Operations that set a handle when they are done.

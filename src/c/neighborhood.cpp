@@ -17,7 +17,7 @@ const Neighborhood& neighborhood_of(WISP_Neighborhood neighborhood) {
   if (neighborhood == WISP_NEIGHBORHOOD_NULL) {
     throw Error(MPI_ERR_ARG, "neighborhood = WISP_NEIGHBORHOOD_NULL");
   }
-  return neighborhood->neighborhood;
+  return alive(neighborhood, MPI_ERR_TOPOLOGY, "neighborhood").neighborhood;
 }
 
 std::vector<int> weights_of(int count, const int* weights) {
@@ -113,7 +113,7 @@ int WISP_Neighborhood_create(WISP_Comm comm, int d, const int dims[], const int 
         periods == nullptr ? std::vector<int>() : std::vector<int>(periods, periods + d);
     const Stencil stencil(Torus({sizes.begin(), sizes.end()}, periodic), offsets_of(d, s, offsets, "offsets"),
                           weights_of(s, weights));
-    *neighborhood = new WISP_Neighborhood_object{Neighborhood::create(comm_of(comm), stencil)};
+    *neighborhood = new WISP_Neighborhood_object(Neighborhood::create(comm_of(comm), stencil));
   });
 }
 
@@ -122,8 +122,8 @@ int WISP_Neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], con
   return guarded("WISP_Neighborhood_create_cart", [&] {
     out(neighborhood, "neighborhood");
     const int d = Torus::of_cart(cart).dimensions();
-    *neighborhood = new WISP_Neighborhood_object{
-        Neighborhood::of_cart(cart, offsets_of(d, s, offsets, "offsets"), weights_of(s, weights))};
+    *neighborhood = new WISP_Neighborhood_object(
+        Neighborhood::of_cart(cart, offsets_of(d, s, offsets, "offsets"), weights_of(s, weights)));
   });
 }
 

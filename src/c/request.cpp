@@ -16,6 +16,9 @@ class Borrowed {
  public:
   Borrowed(int count, WISP_Request* handles) : handles_(handles, checked_count(count, "count")) {
     for (WISP_Request handle : handles_) {
+      if (handle != WISP_REQUEST_NULL) alive(handle, MPI_ERR_REQUEST, "request");
+    }
+    for (WISP_Request handle : handles_) {
       requests.push_back(handle == WISP_REQUEST_NULL ? Request() : std::move(handle->request));
     }
   }
@@ -45,6 +48,7 @@ class Borrowed {
 template <class Body>
 void with_request(WISP_Request* request, Body body) {
   WISP_Request& handle = out(request, "request");
+  if (handle != WISP_REQUEST_NULL) alive(handle, MPI_ERR_REQUEST, "request");
   struct DropAtEnd {
     WISP_Request& handle;
     ~DropAtEnd() {
@@ -60,7 +64,7 @@ void put_statuses(MPI_Status* statuses, const std::vector<Status>& from) {
 
 Request& persistent_of(WISP_Request request) {
   if (request == WISP_REQUEST_NULL) throw Error(MPI_ERR_REQUEST, "request = WISP_REQUEST_NULL");
-  return request->request;
+  return alive(request, MPI_ERR_REQUEST, "request").request;
 }
 
 int put_some(const std::vector<Completion>& completions, bool any_active, int* indices,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "c/handle.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/error.hpp"
@@ -15,15 +16,18 @@
 
 // What the functions of wisp.h share: handles, conversions, and exceptions that become error classes.
 
-struct WISP_Comm_object {
+struct WISP_Comm_object : wisp::c::Handle<WISP_Comm_object> {
+  explicit WISP_Comm_object(wisp::Comm of) : comm(std::move(of)) {}
   wisp::Comm comm;
 };
 
-struct WISP_Request_object {
+struct WISP_Request_object : wisp::c::Handle<WISP_Request_object> {
+  explicit WISP_Request_object(wisp::Request of) : request(std::move(of)) {}
   wisp::Request request;
 };
 
-struct WISP_Neighborhood_object {
+struct WISP_Neighborhood_object : wisp::c::Handle<WISP_Neighborhood_object> {
+  explicit WISP_Neighborhood_object(wisp::Neighborhood of) : neighborhood(std::move(of)) {}
   wisp::Neighborhood neighborhood;
 };
 
@@ -49,7 +53,7 @@ int guarded(const char* call, Body body) noexcept {
 
 inline const Comm& comm_of(WISP_Comm comm) {
   if (comm == WISP_COMM_NULL) throw Error(MPI_ERR_COMM, "comm = WISP_COMM_NULL");
-  return comm->comm;
+  return alive(comm, MPI_ERR_COMM, "comm").comm;
 }
 
 /// An argument that the call writes to.
@@ -61,11 +65,11 @@ T& out(T* pointer, const char* name) {
 
 /// WISP_COMM_NULL for an empty communicator.
 inline WISP_Comm new_comm(Comm comm) {
-  return comm.empty() ? WISP_COMM_NULL : new WISP_Comm_object{std::move(comm)};
+  return comm.empty() ? WISP_COMM_NULL : new WISP_Comm_object(std::move(comm));
 }
 
 inline void put_request(WISP_Request* request, Request started) {
-  out(request, "request") = new WISP_Request_object{std::move(started)};
+  out(request, "request") = new WISP_Request_object(std::move(started));
 }
 
 /// What an info says of a key; empty if it says nothing.

@@ -61,7 +61,7 @@ Link ChainAccess::link(const Chain& chain, const char* operation, std::optional<
 
 Link ChainAccess::persistent_link(const Chain& chain, const char* operation, std::optional<int> own_tag) {
   if (own_tag) return link(chain, operation, own_tag);
-  return {chain.context_, chain.place_, chain.context_->tag_of_persistent(), operation};
+  return {chain.context_, chain.place_, chain.context_->tag_of_persistent(operation), operation};
 }
 
 void check_usable(const Chain& chain, const char* call) {

@@ -162,7 +162,7 @@ ByKey parse_key(const std::string& key, std::uint64_t record) {
 
 template <class T>
 SortSummary sort_numbers(const Comm& comm, const SortArguments& arguments) {
-  RecordFile file(sizeof(T), 3, arguments);
+  RecordFile file(sizeof(T), 4, arguments);
   file.open(comm, arguments.input);
   OutputFile output(comm, arguments.output);
   return sort_as<T>(comm, arguments, file, output, Ascending{});

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -61,6 +62,29 @@ std::uint64_t memory_of_a_rank() {
   }
   return limit;
 }
+
+/// Removes the file that is being written when somebody ends the program.
+class RemovedWhenInterrupted {
+ public:
+  static void begin(const std::string& path) {
+    const std::size_t length = std::min(path.size(), sizeof(path_) - 1);
+    std::memcpy(path_, path.data(), length);
+    path_[length] = '\0';
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, remove_and_end);
+  }
+  static void end() {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+  }
+
+ private:
+  static void remove_and_end(int signal) {
+    unlink(path_);
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+
+  static inline char path_[4096];  // a handler of signals reaches nothing else
+};
 
 }  // namespace
 
@@ -133,7 +157,7 @@ OutputFile::OutputFile(const Comm& comm, const std::string& path) : comm_(comm),
       problem = fmt::format("wisp sort: the output {} exists and is not a regular file", path);
     } else if (std::filesystem::exists(status) && access(path.c_str(), W_OK) != 0) {
       problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
-    } else if (!std::ofstream(temporary_)) {
+    } else if (RemovedWhenInterrupted::begin(temporary_); !std::ofstream(temporary_)) {
       problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
     }
   }
@@ -146,7 +170,9 @@ OutputFile::OutputFile(const Comm& comm, const std::string& path) : comm_(comm),
 
 OutputFile::~OutputFile() {
   if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
-  if (!committed_ && comm_.rank() == 0) std::remove(temporary_.c_str());
+  if (comm_.rank() != 0) return;
+  if (!committed_) std::remove(temporary_.c_str());
+  RemovedWhenInterrupted::end();
 }
 
 void OutputFile::write_all(std::uint64_t offset, const char* data, std::uint64_t bytes) {

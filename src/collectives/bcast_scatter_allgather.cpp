@@ -7,32 +7,31 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/ring.hpp"
+#include "collectives/signature_bytes.hpp"
 #include "pattern/knomial_tree.hpp"
-#include "pattern/segments.hpp"
 
 namespace wisp::detail {
 
 Task<> bcast_scatter_allgather(Channel channel, Buffer buffer, int root) {
   const int size = channel.size();
   const KnomialTree tree(channel.rank(), size, root, 1);
-  const TypeLayout layout = TypeLayout::of(buffer.type);
-  const EvenSegments segments(buffer.count, size);
-  const auto part = [=](int first, int count) {
-    const std::size_t begin = segments.begin(first);
-    return Buffer(element(buffer.address, begin, layout), segments.begin(first + count) - begin, buffer.type);
-  };
+  using Data = SignatureBytes::Data;
+  const SignatureBytes vector(buffer, tree.is_root() ? Data::here : Data::to_come, size);
   if (!tree.is_root()) {
-    const Buffer mine = part(tree.relative(), tree.subtree_size());
+    const Buffer mine = vector.pieces(tree.relative(), tree.subtree_size());
     if (mine.count > 0) co_await channel.post_receive(mine, tree.parent());
   }
   Posts sends;
   for (int k = tree.child_count() - 1; k >= 0; --k) {
-    const Buffer theirs = part(tree.relative() + tree.child_offset(k), tree.child_subtree_size(k));
+    const Buffer theirs = vector.pieces(tree.relative() + tree.child_offset(k), tree.child_subtree_size(k));
     if (theirs.count > 0) sends.add(channel.post_send(theirs, tree.child(k)));
   }
-  const auto owned = [=](int rank) { return part(ring_previous(rank, root, size), 1); };
+  const auto owned = [&vector, root, size](int rank) {
+    return vector.piece(ring_previous(rank, root, size));
+  };
   co_await ring_allgather(channel, owned(channel.rank()), owned);
   co_await sends;
+  if (!tree.is_root()) vector.unpack_received();
 }
 
 }  // namespace wisp::detail

@@ -34,7 +34,7 @@ auto plan_bcast(const Comm& comm, const Buffer& buffer, int root, const Collecti
   check_root(comm, call, root);
   check_buffer(call, "buffer", buffer);
   const auto algorithm = choose<Bcast>(comm, Operation::bcast, bytes_of(buffer), options, call);
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.root = root, .bytes = signed_of(bytes_of(buffer))}, [=](Channel channel) {
                 if (buffer.count == 0) return nothing();
                 switch (algorithm) {
                   case Bcast::binomial:
@@ -42,7 +42,8 @@ auto plan_bcast(const Comm& comm, const Buffer& buffer, int root, const Collecti
                   case Bcast::radix_4:
                     return bcast_tree(std::move(channel), buffer, root, 2);
                   case Bcast::two_tree: {
-                    const int pieces = pieces_of(channel, buffer);
+                    const std::size_t bytes = bytes_of(buffer);
+                    const int pieces = pieces_of(channel, bytes, bytes);
                     return bcast_two_tree(std::move(channel), buffer, root, pieces);
                   }
                   case Bcast::scatter_allgather:
@@ -67,7 +68,7 @@ auto plan_gather(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
       is_root ? bytes_of(receive) / static_cast<std::size_t>(comm.size()) : bytes_of(send);
   const auto algorithm = choose<Gather>(comm, Operation::gather, bytes, options, call);
   const int ranks = comm.size();
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.root = root, .bytes = signed_of(bytes)}, [=](Channel channel) {
                 if (bytes == 0) return nothing();
                 switch (algorithm) {
                   case Gather::binomial:
@@ -111,7 +112,7 @@ auto plan_gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& recei
   std::shared_ptr<OrderedNode> known;
   if (algorithm == Gatherv::led) memory = std::make_shared<LedMemory>();
   if (algorithm == Gatherv::tree) known = std::make_shared<OrderedNode>();
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.root = root}, [=](Channel channel) {
                 if (algorithm == Gatherv::direct) {
                   return is_root ? gather_direct(std::move(channel), send,
                                                  BlockList::irregular(receive, ranks), root)
@@ -143,7 +144,7 @@ auto plan_gatherm(const Comm& comm, const ConstBuffer& send, const Buffer& recei
   check_root(comm, call, root);
   check_merge(call, send, merge);
   if (comm.rank() == root) check_buffer(call, "receive", receive);
-  return Plan{call,
+  return Plan{call, Alike{.root = root},
               [=](Channel channel) { return gather_merge(std::move(channel), send, receive, root, merge); }};
 }
 
@@ -154,7 +155,7 @@ auto plan_allgather(const Comm& comm, const ConstBuffer& send, const Buffer& rec
   check_regular(comm.size(), call, "send", send, "receive", receive);
   const std::size_t bytes = bytes_of(receive) / static_cast<std::size_t>(comm.size());
   const auto algorithm = choose<Allgather>(comm, Operation::allgather, bytes, options, call);
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.bytes = signed_of(bytes)}, [=](Channel channel) {
                 if (bytes == 0) return nothing();
                 switch (algorithm) {
                   case Allgather::tree: {
@@ -186,7 +187,7 @@ auto plan_allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& re
   for (int rank = 0; rank < comm.size(); ++rank) bytes += blocks.bytes(rank);
   const auto algorithm = choose<Allgatherv>(comm, Operation::allgatherv,
                                             bytes / static_cast<std::size_t>(comm.size()), options, call);
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.bytes = signed_of(bytes)}, [=](Channel channel) {
                 return algorithm == Allgatherv::ring
                            ? allgather_ring(std::move(channel), send, blocks)
                            : allgather_dissemination(std::move(channel), send, blocks);
@@ -218,7 +219,7 @@ auto plan_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& recei
       is_root ? bytes_of(send) / static_cast<std::size_t>(comm.size()) : bytes_of(receive);
   const auto algorithm = choose<Scatter>(comm, Operation::scatter, bytes, options, call);
   const int ranks = comm.size();
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.root = root, .bytes = signed_of(bytes)}, [=](Channel channel) {
                 if (bytes == 0) return nothing();
                 switch (algorithm) {
                   case Scatter::binomial:
@@ -254,7 +255,7 @@ auto plan_scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& rece
   const auto algorithm = choose<Scatterv>(comm, Operation::scatterv, 0, options, call);
   std::shared_ptr<OrderedNode> known;
   if (algorithm == Scatterv::tree) known = std::make_shared<OrderedNode>();
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.root = root}, [=](Channel channel) {
                 if (algorithm == Scatterv::direct) {
                   return is_root ? scatter_direct(std::move(channel), BlockList::irregular(send, ranks),
                                                   receive, root)

@@ -23,6 +23,7 @@ void check_buffer(const char* call, const char* name, const ConstBuffer& buffer)
   if (buffer.type == MPI_DATATYPE_NULL) [[unlikely]] {
     throw_error(MPI_ERR_TYPE, "{}: the datatype of {} is MPI_DATATYPE_NULL", call, name);
   }
+  check_address(call, name, buffer);
 }
 
 ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffer& receive) {

@@ -55,7 +55,7 @@ auto plan_alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& rece
     }
     return alltoall_direct(std::move(channel), from, to);
   };
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.bytes = signed_of(bytes)}, [=](Channel channel) {
                 if (bytes == 0) return nothing();
                 const BlockList to = BlockList::regular(receive, channel.size());
                 return is_in_place(send) ? exchange_in_place(std::move(channel), to, exchange)

@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "collectives/alike.hpp"
 #include "collectives/checks.hpp"
 #include "collectives/selection.hpp"
 #include "comm/comm_access.hpp"
@@ -17,11 +18,13 @@ namespace wisp::detail {
 /// `run(channel)` gives the task.
 template <class Run>
 struct Plan {
+  Plan(const char* of, Run how) : call(of), run(std::move(how)) {}
+  Plan(const char* of, const Alike& what, Run how) : call(of), alike(what), run(std::move(how)) {}
+
   const char* call;
+  Alike alike;
   Run run;
 };
-template <class Run>
-Plan(const char*, Run) -> Plan<Run>;
 
 inline bool commutes(MPI_Op op) {
   int commutative = 0;
@@ -40,22 +43,36 @@ Algorithm choose(const Comm& comm, Operation operation, std::size_t bytes, const
                                        Case{comm.size(), bytes, op_commutes}, options.algorithm, call));
 }
 
-/// Pieces of a vector that goes through both trees.
+/// Pieces of a vector that goes through both trees; it can be cut between `units`.
+inline int pieces_of(const Channel& channel, std::size_t bytes, std::size_t units) {
+  return pipeline_pieces(channel.world().machine(), bytes, 2 * ceil_log2(channel.size()), units);
+}
 inline int pieces_of(const Channel& channel, const ConstBuffer& vector) {
-  const int depth = 2 * ceil_log2(channel.size());
-  return pipeline_pieces(channel.world().machine(), bytes_of(vector), depth, vector.count);
+  return pieces_of(channel, bytes_of(vector), vector.count);
+}
+
+template <class Run>
+Task<> run_checked(Channel channel, const char* call, Alike alike, Run run) {
+  co_await check_alike(channel, call, alike);
+  co_await run(std::move(channel));
 }
 
 template <class Options, class Run>
 Task<> task_of(const Comm& comm, const Options& options, Plan<Run> plan) {
-  return plan.run(comm.channel(plan.call, options.own_tag));
+  Channel channel = comm.channel(plan.call, options.own_tag);
+  if (channel.world().checks_calls()) [[unlikely]]
+    return run_checked(std::move(channel), plan.call, plan.alike, std::move(plan.run));
+  return plan.run(std::move(channel));
 }
 
 template <class Options, class Run>
 Request persistent(const Comm& comm, const Options& options, Plan<Run> plan) {
-  return {std::function<Task<>()>(
-              [run = std::move(plan.run), channel = CommAccess::persistent_channel(
-                                              comm, plan.call, options.own_tag)] { return run(channel); }),
+  return {std::function<Task<>()>([channel = CommAccess::persistent_channel(comm, plan.call, options.own_tag),
+                                   plan = std::move(plan)] {
+            if (channel.world().checks_calls()) [[unlikely]]
+              return run_checked(channel, plan.call, plan.alike, plan.run);
+            return plan.run(channel);
+          }),
           CommAccess::context(comm)};
 }
 

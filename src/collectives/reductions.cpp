@@ -23,7 +23,7 @@ auto plan_reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
   const bool any_order = commutes(op);
   const auto algorithm = choose<Reduce>(comm, Operation::reduce, bytes_of(input), options, call, any_order);
   return Plan{
-      call, [=](Channel channel) {
+      call, Alike{.root = root, .bytes = signed_of(bytes_of(input)), .op = op}, [=](Channel channel) {
         if (input.count == 0) return nothing();
         const Reduction reduction{input, receive, op, any_order};
         switch (algorithm) {
@@ -59,7 +59,7 @@ auto plan_allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& rec
   const bool any_order = commutes(op);
   const auto algorithm =
       choose<Allreduce>(comm, Operation::allreduce, bytes_of(input), options, call, any_order);
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.bytes = signed_of(bytes_of(input)), .op = op}, [=](Channel channel) {
                 if (input.count == 0) return nothing();
                 const Reduction reduction{input, receive, op, any_order};
                 switch (algorithm) {
@@ -90,7 +90,7 @@ auto plan_scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
   const ConstBuffer input = checked_input(call, send, receive);
   const bool any_order = commutes(op);
   const auto algorithm = choose<Scan>(comm, Operation::scan, bytes_of(input), options, call);
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.bytes = signed_of(bytes_of(input)), .op = op}, [=](Channel channel) {
                 if (input.count == 0) return nothing();
                 switch (algorithm) {
                   case Scan::dissemination:
@@ -112,7 +112,7 @@ auto plan_exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
   check_op(call, op);
   const ConstBuffer input = checked_input(call, send, receive);
   const auto algorithm = choose<Scan>(comm, Operation::scan, bytes_of(input), options, call);
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.bytes = signed_of(bytes_of(input)), .op = op}, [=](Channel channel) {
                 if (input.count == 0) return nothing();
                 switch (algorithm) {
                   case Scan::dissemination:
@@ -137,7 +137,7 @@ auto plan_scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer
   const bool any_order = commutes(op);
   const auto algorithm =
       choose<ScanAndBcast>(comm, Operation::scan_and_bcast, bytes_of(input), options, call);
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.bytes = signed_of(bytes_of(input)), .op = op}, [=](Channel channel) {
                 if (input.count == 0) return nothing();
                 if (algorithm == ScanAndBcast::two_tree) {
                   const int pieces = pieces_of(channel, input);
@@ -162,7 +162,7 @@ auto plan_reduce_scatter_of(const Comm& comm, const char* call, const ReduceScat
   const bool any_order = commutes(op);
   const auto algorithm =
       choose<ReduceScatter>(comm, Operation::reduce_scatter, of.bytes, options, call, any_order);
-  return Plan{call, [=](Channel channel) {
+  return Plan{call, Alike{.bytes = signed_of(of.bytes), .op = op}, [=](Channel channel) {
                 if (of.bytes == 0) return nothing();
                 switch (algorithm) {
                   case ReduceScatter::tree: {

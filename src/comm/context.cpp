@@ -1,6 +1,7 @@
 #include "comm/context.hpp"
 
 #include "comm/world.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -25,8 +26,15 @@ int Context::tag_of_operation(const char* operation, std::optional<int> own_tag)
   return tags.encode(kind, TagLayout::Lane::own_tag, *own_tag);
 }
 
-int Context::tag_of_persistent() {
-  return world->tags().encode_persistent_count(kind, counters->persistent++);
+int Context::tag_of_persistent(const char* operation) {
+  const TagLayout& tags = world->tags();
+  if (counters->persistent >= tags.persistent_count(kind)) {
+    throw_error(MPI_ERR_COMM,
+                "{}: there have been {} persistent operations here, the most that tags can tell apart; "
+                "give the next ones tags of your own (own_tag)",
+                operation, tags.persistent_count(kind));
+  }
+  return tags.encode_persistent_count(kind, counters->persistent++);
 }
 
 int Context::with_code(int tag, int code) const {

@@ -21,6 +21,7 @@ class World;
 struct Counters {
   std::uint32_t collectives = 0;
   std::uint32_t persistent = 0;
+  ContextPtr more_persistent;  ///< whose tags the latest persistent collectives have, once its own are given
 };
 
 /// What the copies of a communicator share: the World, what tells its messages from those of others, and how
@@ -52,8 +53,9 @@ struct Context {
 
   /// The tag, without a code, of the next collective; or of one with a tag of the user's, which is checked.
   int tag_of_operation(const char* operation, std::optional<int> own_tag);
-  /// That of a persistent collective, which nobody else has.
-  int tag_of_persistent();
+
+  /// That of a persistent collective, which nobody else has; an error if all are given.
+  int tag_of_persistent(const char* operation);
 
   int references = 1;
   std::shared_ptr<World> world;

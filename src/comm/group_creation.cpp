@@ -110,10 +110,11 @@ Creation create(const Comm& parent, const char* call, std::span<const int> ranks
   detail::check_usable(parent, call);
   check_ranks(parent, call, ranks);
   if (ranks.empty()) return {Comm(), nothing()};
+  // A range, too, has its codes named: its number would depend on the order of creations.
   const std::optional<Range> range = range_of(ranks);
-  if (range) return {parent.range(range->first, range->to_parent(range->size - 1), range->stride), nothing()};
-  const std::shared_ptr<const RankList> list = list_of(parent, ranks);
-  const Group members = whole(list, ranks.size());
+  const std::shared_ptr<const RankList> list =
+      range ? CommAccess::context(parent)->list : list_of(parent, ranks);
+  const Group members = range ? parent.group().compose(*range) : whole(list, ranks.size());
   detail::World& world = CommAccess::world(parent);
   const int rank = members.from_world(world.rank());
   if (rank < 0) return {Comm(), nothing()};

@@ -1,6 +1,7 @@
 #include "comm/mailbox.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace wisp::detail {
 
@@ -109,6 +110,15 @@ bool Mailbox::hand_out(const Arrived& arrived) {
   if (!received) aside_.push_back(arrived);
   if (moved && waiting_.empty()) transport_.unwatch(*this);
   return moved;
+}
+
+void Mailbox::close() noexcept {
+  if (waiting_.empty()) return;
+  transport_.unwatch(*this);
+  for (const Waiting& waiting : std::exchange(waiting_, {})) {
+    waiting.message->error = MPI_ERR_COMM;
+    transport_.complete(*waiting.message);
+  }
 }
 
 void Mailbox::abandon(Message& message) noexcept {

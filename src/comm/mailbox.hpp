@@ -55,6 +55,8 @@ class Mailbox final : public Watcher {
 
   bool look() override;
   void abandon(Message& message) noexcept;
+  /// Whoever waits here learns that the communicator is gone.
+  void close() noexcept;
 
  private:
   struct Waiting {

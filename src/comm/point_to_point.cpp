@@ -4,6 +4,7 @@
 #include "comm/comm_access.hpp"
 #include "comm/messages.hpp"
 #include "transport/throw_error.hpp"
+#include "transport/type_layout.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/error.hpp"
 
@@ -20,6 +21,7 @@ void check_buffer(const char* call, const ConstBuffer& buffer) {
   if (buffer.type == MPI_DATATYPE_NULL) {
     detail::throw_error(MPI_ERR_TYPE, "{}: datatype = MPI_DATATYPE_NULL", call);
   }
+  detail::check_address(call, "the buffer", buffer);
 }
 
 /// What a message to or from MPI_PROC_NULL is: done at once.
@@ -157,8 +159,8 @@ std::size_t Status::count(MPI_Datatype type) const {
 
 void Status::copy_to(MPI_Status* status) const {
   if (status == MPI_STATUS_IGNORE) return;
-  status->MPI_SOURCE = source == any_source ? MPI_ANY_SOURCE : source;
-  status->MPI_TAG = tag == any_tag ? MPI_ANY_TAG : tag;
+  status->MPI_SOURCE = source;
+  status->MPI_TAG = tag;
   status->MPI_ERROR = MPI_SUCCESS;
   detail::check_mpi(MPI_Status_set_elements_x(status, MPI_BYTE, static_cast<MPI_Count>(bytes)),
                     "MPI_Status_set_elements_x");

@@ -1,6 +1,8 @@
 #include "wisp/request.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -60,11 +62,22 @@ Request::~Request() {
 /// Waits for an active operation, or lets it run on where nothing can wait.
 void Request::finish() noexcept {
   if (done() || context_->world->closed()) return;
-  if (context_->world->engine().can_wait()) {
-    context_->world->engine().run_until([this] { return done(); });
-  } else {
+  if (!context_->world->engine().can_wait()) {
     free();
+    return;
   }
+  if (std::uncaught_exceptions() > 0) {
+    // The exception must get out. A receive is cancelled; what others take part in can only be waited for.
+    if (with_status_.handle() != nullptr) {
+      with_status_ = {};
+      return;
+    }
+    std::fputs(
+        "wisp: an exception passes a request that is still in flight, and waits for it: its buffers must "
+        "live until it ends\n",
+        stderr);
+  }
+  context_->world->engine().run_until([this] { return done(); });
 }
 
 void Request::start() {

@@ -31,11 +31,17 @@ detail::Machine machine_of(const SimulationOptions& options) {
 SimulationReport simulate(const SimulationOptions& options, const std::function<Task<>(Comm)>& program) {
   detail::check_within(MPI_ERR_ARG, "wisp::simulate", "ranks", options.ranks, 1, 1 << 24);
   detail::SimulatedCluster cluster(options);
+  struct Worlds : std::vector<std::shared_ptr<detail::World>> {
+    ~Worlds() {
+      for (const auto& world : *this) world->close();
+    }
+  } worlds;  // closed when all programs are gone
   std::vector<Task<>> programs;
   programs.reserve(static_cast<std::size_t>(options.ranks));
   for (int rank = 0; rank < options.ranks; ++rank) {
     const detail::World::Facts facts{rank, options.ranks, options.tag_upper_bound, machine_of(options)};
     auto world = std::make_shared<detail::World>(cluster.make_transport(rank), facts);
+    worlds.push_back(world);
     programs.push_back(
         program(detail::CommAccess::make_root(std::move(world), detail::TagLayout::Kind::isolated)));
     cluster.start(rank, programs.back().handle());

@@ -49,10 +49,12 @@ class TagLayout {
   constexpr int encode_count(Kind kind, std::uint32_t count) const {
     return encode(kind, Lane::numbered, static_cast<int>(count & counted(kind)));
   }
-  /// The same of persistent collectives, which keep their tag: they have half of the numbers for themselves.
+  /// The same of persistent collectives, which keep their tag: they have half of the numbers for themselves,
+  /// `count` is below `persistent_count`.
   constexpr int encode_persistent_count(Kind kind, std::uint32_t count) const {
-    return encode(kind, Lane::numbered, static_cast<int>((count & counted(kind)) | (counted(kind) + 1)));
+    return encode(kind, Lane::numbered, static_cast<int>(count | (counted(kind) + 1)));
   }
+  constexpr std::uint32_t persistent_count(Kind kind) const { return counted(kind) + 1; }
   /// Lane `which` (0 or 1) more of the collective with tag `collective`.
   constexpr int in_lane(int collective, int which) const {
     const Kind kind = kind_of(collective);

@@ -1,6 +1,8 @@
 #include "comm/world.hpp"
 
+#include <cstdlib>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,12 +14,16 @@
 namespace wisp::detail {
 namespace {
 
+/// Open MPI gives the attribute to MPI_COMM_WORLD and its duplicates alone; it is the same for all.
 int tag_upper_bound_of(MPI_Comm comm) {
-  void* value = nullptr;
-  int exists = 0;
-  check_mpi(MPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &exists), "MPI_Comm_get_attr");
   constexpr int least_of_any_mpi = 32767;
-  return exists != 0 ? *static_cast<int*>(value) : least_of_any_mpi;
+  for (const MPI_Comm with_attribute : {comm, MPI_COMM_WORLD}) {
+    void* value = nullptr;
+    int exists = 0;
+    check_mpi(MPI_Comm_get_attr(with_attribute, MPI_TAG_UB, &value, &exists), "MPI_Comm_get_attr");
+    if (exists != 0) return *static_cast<int*>(value);
+  }
+  return least_of_any_mpi;
 }
 
 World::Facts facts_of(MPI_Comm comm) {
@@ -36,6 +42,11 @@ void set_copied([[maybe_unused]] MpiTransport::Options& options, [[maybe_unused]
   options.least_copied = 257;
   options.largest_copied = facts.machine.shares_cores ? 4096 : 2048;
 #endif
+}
+
+bool environment_says_check() {
+  const char* value = std::getenv("WISP_CHECK");
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
 }
 
 enum class Ownership { own, callers };
@@ -70,7 +81,8 @@ World::World(std::unique_ptr<Transport> transport, const Facts& facts)
       tags_(facts.tag_upper_bound),
       mailbox_(*transport_, tags_),
       facts_(facts),
-      pair_numbers_(facts.size) {}
+      pair_numbers_(facts.size),
+      checks_calls_(environment_says_check()) {}
 
 void World::claim(Context& context, int peer, int code) {
   const auto key = static_cast<std::uint64_t>(peer) * static_cast<std::uint64_t>(tags_.code_count()) +
@@ -146,6 +158,8 @@ MPI_Comm World::mpi_comm() const {
 
 void World::close() noexcept {
   closed_ = true;
+  mailbox_.close();
+  for (Counters& counters : root_counters_) counters.more_persistent = {};  // they hold this World
   if (auto* mpi = dynamic_cast<MpiTransport*>(transport_.get())) mpi->close();
 }
 

@@ -78,6 +78,9 @@ class World {
   /// Where gatherv and scatterv stop to be direct, once it is known; 0: not yet.
   int& kept_direct_ranks() { return direct_ranks_; }
 
+  /// Whether collectives compare what the ranks call: WISP_CHECK in the environment.
+  bool checks_calls() const { return checks_calls_; }
+
   /// MPI_COMM_NULL on a simulated cluster.
   MPI_Comm mpi_comm() const;
   bool closed() const { return closed_; }
@@ -96,6 +99,7 @@ class World {
   int next_named_code_ = 0;
   std::vector<Choice> choices_;  ///< empty, or as many as are kept
   int direct_ranks_ = 0;
+  bool checks_calls_;
   bool closed_ = false;
 };
 

@@ -7,7 +7,7 @@
 #include <climits>
 
 #include "collectives/block_list.hpp"
-#include "neighborhood/agreement.hpp"
+#include "collectives/agreement.hpp"
 #include "neighborhood/choice.hpp"
 #include "neighborhood/stencil_state.hpp"
 #include "transport/throw_error.hpp"

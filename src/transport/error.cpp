@@ -12,7 +12,15 @@
 namespace wisp::detail {
 namespace {
 
+bool is_finalized() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return finalized != 0;
+}
+
 std::string text_of(int code) {
+  if (code == MPI_ERR_COMM) return "the MPI communicator below has been freed";
+  if (is_finalized()) return "MPI has been finalized";
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);
@@ -20,6 +28,7 @@ std::string text_of(int code) {
 }
 
 int class_of(int code) {
+  if (is_finalized()) return code;
   int error_class = MPI_ERR_UNKNOWN;
   MPI_Error_class(code, &error_class);
   return error_class;

@@ -64,6 +64,7 @@ void MpiEngine::close() noexcept {
     closables_.pop_back();
     last->close();
   }
+  is_closed_ = true;
 }
 
 void MpiEngine::add(MPI_Request request, Message& message) {
@@ -80,6 +81,9 @@ void MpiEngine::complete(Message& message) {
 }
 
 bool MpiEngine::poll() {
+  if (is_closed_) [[unlikely]] {
+    throw Error(MPI_ERR_OTHER, "wisp: MPI has been finalized, and what was in flight cannot end");
+  }
   bool moved = false;
   if (!requests_.empty()) {
     const int completed = test_requests();
@@ -265,8 +269,13 @@ void MpiEngine::abandon(Message& message) noexcept {
   const auto found = std::find(messages_.begin(), messages_.end(), &message);
   if (found == messages_.end()) return;
   const auto slot = static_cast<std::size_t>(found - messages_.begin());
-  if (message.is_receive) MPI_Cancel(&requests_[slot]);
-  MPI_Request_free(&requests_[slot]);
+  if (message.is_receive) {
+    // Ends here in any case: cancelled, or with the message that it had matched already.
+    MPI_Cancel(&requests_[slot]);
+    MPI_Wait(&requests_[slot], MPI_STATUS_IGNORE);
+  } else {
+    MPI_Request_free(&requests_[slot]);
+  }
   messages_.erase(found);
   requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(slot));
 }

@@ -80,6 +80,7 @@ class MpiEngine final : public Engine {
   std::vector<MPI_Request> buffered_requests_;
   std::vector<BufferedSend> buffered_;
   unsigned looks_ = 0;
+  bool is_closed_ = false;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
   std::vector<std::coroutine_handle<>> ready_;

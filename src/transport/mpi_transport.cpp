@@ -60,6 +60,13 @@ MpiTransport::MpiTransport(MPI_Comm comm, Options options)
   engine_->register_closable(*this);
 }
 
+MPI_Comm MpiTransport::open_comm() const {
+  if (comm_ == MPI_COMM_NULL) [[unlikely]] {
+    throw Error(MPI_ERR_COMM, "wisp: the MPI communicator below has been freed");
+  }
+  return comm_;
+}
+
 void MpiTransport::close() noexcept {
   if (comm_ == MPI_COMM_NULL) return;
   engine_->unregister_closable(*this);
@@ -73,15 +80,16 @@ Message* MpiTransport::send(const ConstBuffer& buffer, int destination, int tag,
   const bool to_self = destination == options_.rank;
   const std::size_t least = to_self ? 0 : options_.least_copied;
   const std::size_t largest = to_self ? largest_to_self : options_.largest_copied;
-  if (mode == SendMode::standard && engine_->send_buffered(buffer, least, largest, destination, tag, comm_)) {
+  if (mode == SendMode::standard &&
+      engine_->send_buffered(buffer, least, largest, destination, tag, open_comm())) {
     return nullptr;
   }
   const IntCount counted(buffer);
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code =
-      mode == SendMode::standard
-          ? MPI_Isend(buffer.address, counted.count(), counted.type(), destination, tag, comm_, &request)
-          : MPI_Issend(buffer.address, counted.count(), counted.type(), destination, tag, comm_, &request);
+  const int code = mode == SendMode::standard ? MPI_Isend(buffer.address, counted.count(), counted.type(),
+                                                          destination, tag, open_comm(), &request)
+                                              : MPI_Issend(buffer.address, counted.count(), counted.type(),
+                                                           destination, tag, open_comm(), &request);
   check_mpi(code, mode == SendMode::standard ? "MPI_Isend" : "MPI_Issend");
   if (engine_->take_ended(request)) return nullptr;
   // Not tested here: where MPI yields in a test, the core would be gone before the next message is posted.
@@ -94,7 +102,7 @@ Message* MpiTransport::send_packed(ScratchVector& packed, std::size_t bytes, int
                                    const char* operation) {
   const bool is_kept =
       destination != options_.rank && bytes >= options_.least_copied && bytes <= options_.largest_copied;
-  if (is_kept && engine_->send_kept(packed, bytes, destination, tag, comm_)) return nullptr;
+  if (is_kept && engine_->send_kept(packed, bytes, destination, tag, open_comm())) return nullptr;
   return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation);
 }
 
@@ -102,7 +110,7 @@ void MpiTransport::receive(Message& message, const Buffer& buffer, int source, i
   const IntCount counted(buffer);
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Irecv(buffer.address, counted.count(), counted.type(), source < 0 ? MPI_ANY_SOURCE : source,
-                      tag, comm_, &request),
+                      tag, open_comm(), &request),
             "MPI_Irecv");
   engine_->add(request, message);
 }
@@ -111,7 +119,7 @@ Posted MpiTransport::allgather(const ConstBuffer& send, const Buffer& receive) {
   const IntCount counted(send);
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(send.address, counted.count(), counted.type(), receive.address, counted.count(),
-                           counted.type(), comm_, &request),
+                           counted.type(), open_comm(), &request),
             "MPI_Iallgather");
   Posted posted(new Message);
   engine_->add(request, *posted.message());
@@ -125,9 +133,9 @@ Posted MpiTransport::allgather(const ConstBuffer& send, const Buffer& receive) {
 std::optional<Arrived> MpiTransport::take_arrived(int source, int tag) {
   int found = 0;
   MPI_Status status;
-  check_mpi(
-      MPI_Iprobe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : tag, comm_, &found, &status),
-      "MPI_Iprobe");
+  check_mpi(MPI_Iprobe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : tag, open_comm(), &found,
+                       &status),
+            "MPI_Iprobe");
   if (found == 0) return std::nullopt;
   const Envelope envelope = envelope_of(status);
   auto bytes = std::make_unique<std::vector<char>>(envelope.bytes);
@@ -161,8 +169,8 @@ std::optional<Arrived> MpiTransport::take_arrived(int source, int tag) {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
-  check_mpi(MPI_Improbe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : tag, comm_, &found,
-                        &message, &status),
+  check_mpi(MPI_Improbe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : tag, open_comm(),
+                        &found, &message, &status),
             "MPI_Improbe");
   if (found == 0) return std::nullopt;
   return Arrived{envelope_of(status), message, nullptr};

@@ -24,6 +24,8 @@ class MpiTransport final : public Transport, private Closable {
   ~MpiTransport() override { close(); }
 
   MPI_Comm comm() const { return comm_; }
+  /// An error once it is closed.
+  MPI_Comm open_comm() const;
   void close() noexcept override;
 
   Engine& engine() override { return *engine_; }

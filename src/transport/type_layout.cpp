@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "wisp/error.hpp"
+#include "transport/throw_error.hpp"
 
 namespace wisp::detail {
 namespace {
@@ -57,6 +57,16 @@ TypeLayout TypeLayout::of(MPI_Datatype type) {
     layout.contiguous = combiner == MPI_COMBINER_NAMED;
   }
   return layout;
+}
+
+void check_address(const char* call, const char* name, const ConstBuffer& buffer) {
+  if (buffer.address != nullptr || buffer.count == 0) [[likely]]
+    return;
+  const TypeLayout layout = TypeLayout::of(buffer.type);
+  constexpr MPI_Aint first_page = 4096;
+  if (layout.size > 0 && layout.true_lower < first_page) {
+    throw_error(MPI_ERR_BUFFER, "{}: {} is null, but has {} elements", call, name, buffer.count);
+  }
 }
 
 void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to) {

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -33,9 +34,11 @@ class ScratchVector {
   ScratchVector(const TypeLayout& layout, std::size_t count)
       : bytes_(count == 0 ? 0
                           : static_cast<std::size_t>(layout.true_extent) +
-                                (count - 1) * static_cast<std::size_t>(layout.extent)),
+                                (count - 1) * static_cast<std::size_t>(std::abs(layout.extent))),
         memory_(static_cast<std::byte*>(FramePool::allocate(bytes_))),
-        data_(memory_ - layout.true_lower) {}
+        // With a negative extent, elements follow each other downwards.
+        data_(memory_ - layout.true_lower +
+              (count > 0 && layout.extent < 0 ? -static_cast<MPI_Aint>(count - 1) * layout.extent : 0)) {}
   explicit ScratchVector(std::size_t bytes)
       : bytes_(bytes), memory_(static_cast<std::byte*>(FramePool::allocate(bytes))), data_(memory_) {}
   ScratchVector(ScratchVector&& other) noexcept { swap(other); }
@@ -71,6 +74,9 @@ class ScratchVector {
 inline void* element(void* address, std::size_t index, const TypeLayout& layout) {
   return static_cast<std::byte*>(address) + static_cast<MPI_Aint>(index) * layout.extent;
 }
+
+/// An error if a buffer of something is at no address, unless the datatype has addresses in it (MPI_BOTTOM).
+void check_address(const char* call, const char* name, const ConstBuffer& buffer);
 
 void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype type,
                    const TypeLayout& layout);

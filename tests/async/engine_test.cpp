@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <vector>
+
 #include "wisp/detail/frame_pool.hpp"
 
 namespace wisp::detail {
@@ -23,6 +26,23 @@ TEST(EngineTest, ABlockingCallWhoseConditionHoldsDoesNotPoll) {
   CountingEngine engine;
   engine.run_until([] { return true; });
   EXPECT_EQ(engine.polls, 0);
+}
+
+TEST(FramePoolTest, WhatOneThreadTakesAndAnotherGivesBackDoesNotRestWithoutBound) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the pool is off, so that the sanitizer sees every frame";
+#endif
+  constexpr std::size_t bytes = 4000;
+  constexpr std::size_t most_at_rest = std::size_t{16} << 20;
+  for (int round = 0; round < 20; ++round) {
+    std::vector<void*> taken(1000);
+    std::thread([&] {
+      for (void*& block : taken) block = FramePool::allocate(bytes);
+    }).join();
+    for (void* block : taken) FramePool::release(block, bytes);
+  }
+  EXPECT_GT(FramePool::resting_blocks(bytes), 0U);
+  EXPECT_LE(FramePool::resting_blocks(bytes) * bytes, most_at_rest);
 }
 
 TEST(FramePoolTest, AFrameIsUsedAgain) {

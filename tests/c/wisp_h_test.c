@@ -427,7 +427,32 @@ static void test_errors(void) {
   OK(WISP_Barrier(comm));
 }
 
+/* Handles that were freed, and are used again. */
+static void test_freed_handles(void) {
+  int value = 0;
+  int flag = 0;
+  WISP_Comm made = WISP_COMM_NULL;
+  WISP_Comm freed_comm;
+  WISP_Request request = WISP_REQUEST_NULL;
+  WISP_Request freed_request;
+  OK(WISP_Comm_range(comm, rank, rank, 1, &made));
+  freed_comm = made;
+  OK(WISP_Comm_free(&made));
+  EXPECT(WISP_Barrier(freed_comm) == MPI_ERR_COMM);
+  EXPECT(strcmp(WISP_Error_message(), "WISP_Barrier: comm has been freed") == 0);
+  EXPECT(WISP_Comm_free(&freed_comm) == MPI_ERR_COMM);
+  OK(WISP_Bcast_init(&value, 1, MPI_INT, 0, comm, MPI_INFO_NULL, &request));
+  freed_request = request;
+  OK(WISP_Request_free(&request));
+  EXPECT(WISP_Start(&freed_request) == MPI_ERR_REQUEST);
+  EXPECT(WISP_Wait(&freed_request, MPI_STATUS_IGNORE) == MPI_ERR_REQUEST);
+  EXPECT(WISP_Testall(1, &freed_request, &flag, MPI_STATUSES_IGNORE) == MPI_ERR_REQUEST);
+}
+
 int main(int argc, char** argv) {
+  int value = 0;
+  int flag = 0;
+  WISP_Request pending = WISP_REQUEST_NULL;
   MPI_Comm own = MPI_COMM_NULL;
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -443,6 +468,7 @@ int main(int argc, char** argv) {
   RUN(test_communicators);
   RUN(test_counts_that_disagree);
   RUN(test_errors);
+  RUN(test_freed_handles);
   OK(WISP_Comm_free(&comm));
   MPI_Comm_dup(MPI_COMM_WORLD, &own);
   OK(WISP_Comm_attach(own, &comm));
@@ -451,6 +477,10 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&own);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && failures == 0) printf("every function of wisp.h works on %d ranks\n", size);
+  /* What is pending when MPI ends is an error afterwards, not the end of the program. */
+  OK(WISP_Comm_duplicate(MPI_COMM_WORLD, &comm));
+  OK(WISP_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &pending));
   MPI_Finalize();
+  EXPECT(WISP_Test(&pending, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS);
   return failures == 0 ? 0 : 1;
 }

@@ -70,8 +70,8 @@ TEST(TagLayoutTest, CountedCollectivesWrapAroundAndDoNotMeetPersistentOnes) {
   const TagLayout tags(least_bound_of_any_mpi);
   for (const Kind kind : {Kind::raw, Kind::isolated}) {
     std::set<int> counted, persistent;
-    for (std::uint32_t i = 0; i < 5000; ++i) {
-      counted.insert(tags.encode_count(kind, i));
+    for (std::uint32_t i = 0; i < 5000; ++i) counted.insert(tags.encode_count(kind, i));
+    for (std::uint32_t i = 0; i < tags.persistent_count(kind); ++i) {
       persistent.insert(tags.encode_persistent_count(kind, i));
     }
     for (const int tag : counted) EXPECT_EQ(persistent.count(tag), 0U);

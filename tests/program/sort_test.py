@@ -4,10 +4,12 @@ usage: sort_test.py WISP MPIRUN…
 """
 import os
 import random
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 WISP, MPIRUN = sys.argv[1], sys.argv[2:]
@@ -123,6 +125,18 @@ class Sort(unittest.TestCase):
         self.refuse("one of --type, --record and --lines", good, self.output)
         self.refuse("one of --type, --record and --lines", good, self.output, "--lines", "--type", "u32")
         self.refuse("OUTPUT is required", good)
+
+    def test_an_interrupted_run_leaves_nothing_behind(self):
+        source = self.path("input", os.urandom(1 << 26))
+        command = [*MPIRUN, "-n", "2", WISP, "sort", source, self.output, "--type", "u64"]
+        started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 60
+        while not any(".wisp-" in name for name in os.listdir(self.folder)) and time.monotonic() < deadline:
+            time.sleep(0.002)
+        started.send_signal(signal.SIGINT)
+        started.communicate(timeout=60)
+        self.assertNotEqual(started.returncode, 0)
+        self.assertEqual(os.listdir(self.folder), ["input"])
 
     def test_progress_is_silent_when_piped(self):
         result = self.check(struct.pack("<2I", 9, 4), struct.pack("<2I", 4, 9), "--type", "u32")

@@ -41,17 +41,32 @@ class FramePool {
     const std::size_t index = class_of(bytes);
     if (index >= class_count) {
       release_large(memory, bytes);
-    } else {
-      heads_[index] = ::new (memory) Block{heads_[index]};
+      return;
     }
+    Block* head = heads_[index];
+    const std::size_t resting = head == nullptr ? 0 : head->resting;
+    // Threads that give back what others took would rest without bound.
+    if (resting * (index + 1) * granule >= most_of_class_at_rest) {
+      ::operator delete(memory);
+    } else {
+      heads_[index] = ::new (memory) Block{head, resting + 1};
+    }
+  }
+
+  /// How many blocks of this size rest here.
+  static std::size_t resting_blocks(std::size_t bytes) noexcept {
+    const Block* head = heads_[class_of(bytes)];
+    return head == nullptr ? 0 : head->resting;
   }
 
  private:
   struct Block {
     Block* next;
+    std::size_t resting = 0;  ///< this one and those behind it
   };
 
   static constexpr std::size_t granule = 64;
+  static constexpr std::size_t most_of_class_at_rest = std::size_t{16} << 20;
 #ifdef __SANITIZE_ADDRESS__
   static constexpr std::size_t class_count = 0;  // the sanitizer is to see every frame die
 #else

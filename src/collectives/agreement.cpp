@@ -1,7 +1,7 @@
 // Two ways to let all ranks hear of what one has found. Of lists: rank 0's list to all, the first difference
 // by a minimum over (rank, entry), and what differs to all.
 
-#include "neighborhood/agreement.hpp"
+#include "collectives/agreement.hpp"
 
 #include <algorithm>
 #include <limits>

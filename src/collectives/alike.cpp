@@ -1,0 +1,66 @@
+// With WISP_CHECK=1, ranks compare their calls before a collective: operation, root, bytes and operator
+// travel as a list of numbers that rank 0 broadcasts, whatever each rank is about to do.
+
+#include "collectives/alike.hpp"
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "collectives/agreement.hpp"
+#include "transport/throw_error.hpp"
+
+namespace wisp::detail {
+namespace {
+
+constexpr std::size_t name_words = 5;
+using Words = std::array<std::int64_t, name_words + 3>;  // the call's name, root, bytes, operator
+
+/// The same number on all ranks for MPI's own operators, whose handles differ; 0 for those of the user.
+std::int64_t number_of(MPI_Op op) {
+  const MPI_Op known[] = {MPI_OP_NULL, MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,    MPI_LAND,  MPI_BAND,
+                          MPI_LOR,     MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
+  std::int64_t number = 1;
+  for (const MPI_Op one : known) {
+    if (one == op) return number;
+    ++number;
+  }
+  return 0;
+}
+
+std::string name_in(const std::vector<std::int64_t>& words) {
+  std::string name(name_words * sizeof(std::int64_t), '\0');
+  std::memcpy(name.data(), words.data(), name.size());
+  return name.c_str();
+}
+
+}  // namespace
+
+Task<> check_alike(Channel channel, const char* call, Alike mine) {
+  Words words{};
+  std::memcpy(words.data(), call, std::min(std::strlen(call), name_words * sizeof(std::int64_t) - 1));
+  words[name_words] = mine.root;
+  words[name_words + 1] = mine.bytes;
+  words[name_words + 2] = number_of(mine.op);
+  const std::optional<Difference> found =
+      co_await find_difference(std::move(channel), {words.begin(), words.end()}, words.size());
+  if (!found) co_return;
+
+  const std::string here = name_in(found->values);
+  const std::string there = name_in(found->root_values);
+  if (here != there) {
+    throw_error(MPI_ERR_OTHER, "{}: rank {} calls {} where rank 0 calls {}", call, found->rank, here, there);
+  }
+  const char* what[] = {"root", "bytes"};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t value = found->values[name_words + i];
+    const std::int64_t of_rank_0 = found->root_values[name_words + i];
+    if (value == of_rank_0) continue;
+    throw_error(i == 0 ? MPI_ERR_ROOT : MPI_ERR_TRUNCATE, "{}: {} = {} on rank {}, but {} on rank 0", call,
+                what[i], value, found->rank, of_rank_0);
+  }
+  throw_error(MPI_ERR_OP, "{}: the operator of rank {} is not that of rank 0", call, found->rank);
+}
+
+}  // namespace wisp::detail

@@ -1,0 +1,235 @@
+// What once went wrong, each test named after what broke.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "clusters.hpp"
+#include "effort.hpp"
+#include "wisp/collectives.hpp"
+#include "wisp/comm.hpp"
+#include "wisp/simulate.hpp"
+
+namespace wisp {
+namespace {
+
+using test::cluster_of;
+using test::error_of;
+
+/// A datatype for the time of a test.
+class OwnType {
+ public:
+  explicit OwnType(MPI_Datatype type) : type_(type) { MPI_Type_commit(&type_); }
+  OwnType(const OwnType&) = delete;
+  OwnType& operator=(const OwnType&) = delete;
+  ~OwnType() { MPI_Type_free(&type_); }
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_;
+};
+
+MPI_Datatype contiguous(int count) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(count, MPI_DOUBLE, &type);
+  return type;
+}
+
+/// One double, and room for another.
+MPI_Datatype with_gap() {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_DOUBLE, 0, 2 * sizeof(double), &type);
+  return type;
+}
+
+TEST(FaultsTest, ABroadcastCutsVectorsOfOneSignatureAndDifferentCountsAlike) {
+  constexpr int count = 4 * 9 * 5;
+  const OwnType few(contiguous(count / 4));
+  const OwnType one(contiguous(count));
+  const OwnType gaps(with_gap());
+  for (const std::string_view algorithm : algorithms_of("bcast")) {
+    for (const int p : {2, 3, 4, 7, 16}) {
+      for (const int root : {0, p - 1}) {
+        simulate(cluster_of(p, p), [&](Comm comm) -> Task<> {
+          std::vector<double> data(2 * count, -1);
+          // Four ways to say the same.
+          const int way = (comm.rank() + root) % 4;
+          const int step = way == 3 ? 2 : 1;
+          const Buffer buffers[] = {{data.data(), count, MPI_DOUBLE},
+                                    {data.data(), 1, one.get()},
+                                    {data.data(), 4, few.get()},
+                                    {data.data(), count, gaps.get()}};
+          if (comm.rank() == root) {
+            for (int i = 0; i < count; ++i) data[static_cast<std::size_t>(step * i)] = 7.0 * i;
+          }
+          co_await bcast(comm, buffers[way], root, {.algorithm = algorithm});
+          for (int i = 0; i < count; ++i) {
+            EXPECT_EQ(data[static_cast<std::size_t>(step * i)], 7.0 * i) << algorithm << " " << p;
+            if (step == 2) {
+              EXPECT_EQ(data[static_cast<std::size_t>(2 * i + 1)], -1) << "a gap was written";
+            }
+          }
+        });
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(FaultsTest, GroupsThatAreRangesAreMadeInAnyOrder) {
+  for (int seed = 0; seed < test::seeds(); ++seed) {
+    simulate(cluster_of(4, seed), [&](Comm world) -> Task<> {
+      const std::vector<int> ranges[] = {{0, 1, 2}, {1, 2, 3}};
+      Comm made[2];
+      std::vector<Request> requests;
+      // Ranks 1 and 2 are in both, and make them in different orders.
+      for (int turn = 0; turn < 2; ++turn) {
+        const int which = world.rank() == 2 ? 1 - turn : turn;
+        const std::vector<int>& ranks = ranges[which];
+        if (std::find(ranks.begin(), ranks.end(), world.rank()) == ranks.end()) continue;
+        requests.push_back(world.icreate_group(ranks, which, made[which]));
+      }
+      for (Request& request : requests) co_await request;
+      std::vector<int> sums = {0, 0};
+      const std::vector<int> mine = {world.rank(), 100 * world.rank()};
+      std::vector<Request> reductions;
+      for (int turn = 0; turn < 2; ++turn) {
+        const auto which = static_cast<std::size_t>(world.rank() == 1 ? 1 - turn : turn);
+        if (!made[which].is_member()) continue;
+        reductions.push_back(made[which].iallreduce(buffer_of(mine[which]), buffer_of(sums[which]), MPI_SUM));
+      }
+      for (Request& request : reductions) co_await request;
+      if (made[0].is_member()) {
+        EXPECT_EQ(sums[0], 3);
+      }
+      if (made[1].is_member()) {
+        EXPECT_EQ(sums[1], 600);
+      }
+    });
+    if (HasFailure()) return;
+  }
+}
+
+TEST(FaultsTest, MorePersistentCollectivesThanTagsStartInAnyOrder) {
+  constexpr std::size_t count = 200;
+  SimulationOptions cluster = cluster_of(4, 3);
+  cluster.tag_upper_bound = 32767;
+  simulate(cluster, [&](Comm world) -> Task<> {
+    const Comm half = world.range(world.rank() / 2 * 2, world.rank() / 2 * 2 + 1);
+    for (const Comm& comm : {world, half}) {
+      std::vector<int> values(count);
+      std::vector<Request> requests;
+      for (std::size_t i = 0; i < count; ++i) requests.push_back(comm.bcast_init(buffer_of(values[i]), 0));
+      for (int run = 1; run <= 2; ++run) {
+        for (std::size_t i = 0; i < count; ++i) {
+          values[i] = comm.rank() == 0 ? run * static_cast<int>(i) : -1;
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+          requests[comm.rank() % 2 == 0 ? i : count - 1 - i].start();  // an order of each rank's own
+        }
+        for (Request& request : requests) co_await request;
+        for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(values[i], run * static_cast<int>(i));
+      }
+    }
+  });
+}
+
+TEST(FaultsTest, StridesOfRangesOfOneRankDoNotMultiply) {
+  simulate(cluster_of(3, 0), [](Comm world) -> Task<> {
+    Comm one = world.range(world.rank(), world.rank());
+    for (int again = 0; again < 100; ++again) one = one.range(0, 0, 1 << 20);
+    int value = 5;
+    co_await allreduce(one, in_place(), buffer_of(value), MPI_SUM);
+    EXPECT_EQ(value, 5);
+  });
+}
+
+TEST(FaultsTest, ANullBufferWithACountIsAnErrorBeforeAnyMessage) {
+  const auto error = [](auto operation) {
+    return error_of(2, [operation](Comm comm) -> Task<> { co_await operation(comm); });
+  };
+  EXPECT_EQ(error([](Comm comm) { return bcast(comm, Buffer(nullptr, 100, MPI_INT), 0); }),
+            "wisp::bcast: buffer is null, but has 100 elements");
+  EXPECT_EQ(error([](Comm comm) { return send(comm, ConstBuffer(nullptr, 100, MPI_INT), 1, 0); }),
+            "wisp::send: the buffer is null, but has 100 elements");
+  EXPECT_EQ(error([](Comm comm) { return bcast(comm, Buffer(nullptr, 0, MPI_INT), 0); }), "none");
+}
+
+TEST(FaultsTest, ADatatypeWithAddressesNeedsNone) {
+  simulate(cluster_of(3, 0), [](Comm comm) -> Task<> {
+    int value = comm.rank() == 0 ? 9 : 0;
+    MPI_Aint address = 0;
+    MPI_Get_address(&value, &address);
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_create_hindexed_block(1, 1, &address, MPI_INT, &type);
+    const OwnType absolute(type);
+    co_await bcast(comm, Buffer(MPI_BOTTOM, 1, absolute.get()), 0);
+    EXPECT_EQ(value, 9);
+  });
+}
+
+/// Collectives compare what the ranks call for as long as this lives.
+class Checks {
+ public:
+  Checks() { setenv("WISP_CHECK", "1", 1); }
+  Checks(const Checks&) = delete;
+  Checks& operator=(const Checks&) = delete;
+  ~Checks() { unsetenv("WISP_CHECK"); }
+};
+
+TEST(FaultsTest, WithChecksDifferentCallsAreErrorsThatNameTheDifference) {
+  const Checks on;
+  const auto error = [](auto operation) {
+    return error_of(5, [operation](Comm comm) -> Task<> {
+      std::vector<int> data(10), more(50);
+      co_await operation(comm, data, more);
+    });
+  };
+  using Data = std::vector<int>&;
+  EXPECT_EQ(error([](Comm c, Data data, Data) { return bcast(c, data, c.rank() == 3 ? 1 : 0); }),
+            "wisp::bcast: root = 1 on rank 3, but 0 on rank 0");
+  EXPECT_EQ(error([](Comm c, Data data, Data) {
+              return bcast(c, Buffer(data.data(), c.rank() == 2 ? 3 : 4, MPI_INT), 0);
+            }),
+            "wisp::bcast: bytes = 12 on rank 2, but 16 on rank 0");
+  EXPECT_EQ(error([](Comm c, Data data, Data) {
+              return c.rank() == 4 ? bcast(c, data, 0) : allreduce(c, in_place(), data, MPI_SUM);
+            }),
+            "wisp::allreduce: rank 4 calls wisp::bcast where rank 0 calls wisp::allreduce");
+  EXPECT_EQ(error([](Comm c, Data data, Data) {
+              return allreduce(c, in_place(), data, c.rank() == 1 ? MPI_MAX : MPI_SUM);
+            }),
+            "wisp::allreduce: the operator of rank 1 is not that of rank 0");
+  EXPECT_EQ(error([](Comm c, Data data, Data more) { return gather(c, data, more, c.rank() == 1 ? 1 : 0); }),
+            "wisp::gather: root = 1 on rank 1, but 0 on rank 0");
+  EXPECT_EQ(error([](Comm c, Data data, Data more) { return allgather(c, data, more); }), "none");
+  EXPECT_EQ(error([](Comm c, Data, Data) { return barrier(c); }), "none");
+}
+
+void sum_downwards(void* in, void* out, int* count, MPI_Datatype*) {
+  for (int i = 0; i < *count; ++i) static_cast<int*>(out)[-i] += static_cast<int*>(in)[-i];
+}
+
+TEST(FaultsTest, ElementsMayLieDownwards) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_INT, 0, -static_cast<MPI_Aint>(sizeof(int)), &type);
+  const OwnType downwards(type);
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(sum_downwards, 1, &op);
+  for (const std::string_view algorithm : algorithms_of("reduce")) {
+    simulate(cluster_of(5, 1), [&](Comm comm) -> Task<> {
+      std::vector<int> mine = {1, 2, 3}, sums(3);
+      co_await reduce(comm, ConstBuffer(&mine[2], 3, downwards.get()), Buffer(&sums[2], 3, downwards.get()),
+                      op, 0, {.algorithm = algorithm});
+      if (comm.rank() == 0) {
+        EXPECT_EQ(sums, (std::vector<int>{5, 10, 15})) << algorithm;
+      }
+    });
+  }
+  MPI_Op_free(&op);
+}
+
+}  // namespace
+}  // namespace wisp
