@@ -44,11 +44,6 @@ void set_copied([[maybe_unused]] MpiTransport::Options& options, [[maybe_unused]
 #endif
 }
 
-bool environment_says_check() {
-  const char* value = std::getenv("WISP_CHECK");
-  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
-}
-
 enum class Ownership { own, callers };
 
 std::shared_ptr<World> make_world(MPI_Comm comm, const World::Facts& facts, Ownership ownership) {
@@ -75,6 +70,11 @@ void check_comm(MPI_Comm comm, const char* call) {
 }
 
 }  // namespace
+
+bool environment_says_check() {
+  const char* value = std::getenv("WISP_CHECK");
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
 
 World::World(std::unique_ptr<Transport> transport, const Facts& facts)
     : transport_(std::move(transport)),

@@ -15,6 +15,9 @@
 
 namespace wisp::detail {
 
+/// WISP_CHECK in the environment.
+bool environment_says_check();
+
 /// What one process keeps for each attached MPI communicator (or simulated cluster).
 class World {
  public:
@@ -78,7 +81,7 @@ class World {
   /// Where gatherv and scatterv stop to be direct, once it is known; 0: not yet.
   int& kept_direct_ranks() { return direct_ranks_; }
 
-  /// Whether collectives compare what the ranks call: WISP_CHECK in the environment.
+  /// Whether collectives compare what the ranks call: WISP_CHECK when this World was made.
   bool checks_calls() const { return checks_calls_; }
 
   /// MPI_COMM_NULL on a simulated cluster.

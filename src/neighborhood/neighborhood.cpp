@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "comm/comm_access.hpp"
 #include "collectives/agreement.hpp"
+#include "comm/comm_access.hpp"
 #include "neighborhood/choice.hpp"
 #include "neighborhood/neighborhood_state.hpp"
 #include "neighborhood/schedules.hpp"
@@ -45,7 +45,7 @@ Neighborhood::Neighborhood(const Comm& comm, const Stencil& stencil) {
   state_ = std::make_shared<State>();
   state_->comm = comm;
   state_->stencil = stencil;
-  state_->checks_operations = CommAccess::world(comm).checks_calls();
+  state_->checks_operations = environment_says_check();
   state_->border = border_of(stencil.torus(), stencil.reduced(), comm.rank());
   const std::vector<Shift> shifts = stencil.torus().shifts(comm.rank(), stencil.reduced());
   state_->sources.reserve(shifts.size());
@@ -59,7 +59,7 @@ Neighborhood::Neighborhood(const Comm& comm, const Stencil& stencil) {
 Neighborhood Neighborhood::create(const Comm& comm, const Stencil& stencil) {
   check_usable(comm, "wisp::Neighborhood::create");
   const bool can_wait = CommAccess::world(comm).engine().can_wait();
-  if (can_wait && (always_checks_creation || CommAccess::world(comm).checks_calls())) comm.run(check(comm, stencil));
+  if (can_wait && (always_checks_creation || environment_says_check())) comm.run(check(comm, stencil));
   return {comm, stencil};
 }
 

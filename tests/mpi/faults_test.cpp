@@ -92,6 +92,19 @@ TEST(FaultsMpiTest, WildcardsAndNobodyHaveMpisOwnNames) {
   EXPECT_EQ(value, mine);
 }
 
+TEST(FaultsMpiTest, ADatatypeWithAddressesNeedsNone) {
+  const Comm comm = world();
+  int value = comm.rank() == 0 ? 9 : 0;
+  MPI_Aint address = 0;
+  MPI_Get_address(&value, &address);
+  MPI_Datatype absolute = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed_block(1, 1, &address, MPI_INT, &absolute);
+  MPI_Type_commit(&absolute);
+  comm.bcast(Buffer(MPI_BOTTOM, 1, absolute), 0);
+  EXPECT_EQ(value, 9);
+  MPI_Type_free(&absolute);
+}
+
 TEST(FaultsMpiTest, AMessageThatIsTooLongForAWildcardNamesItsReceive) {
   const Comm comm = world();
   const std::vector<int> mine(4);

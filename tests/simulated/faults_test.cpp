@@ -157,19 +157,6 @@ TEST(FaultsTest, ANullBufferWithACountIsAnErrorBeforeAnyMessage) {
   EXPECT_EQ(error([](Comm comm) { return bcast(comm, Buffer(nullptr, 0, MPI_INT), 0); }), "none");
 }
 
-TEST(FaultsTest, ADatatypeWithAddressesNeedsNone) {
-  simulate(cluster_of(3, 0), [](Comm comm) -> Task<> {
-    int value = comm.rank() == 0 ? 9 : 0;
-    MPI_Aint address = 0;
-    MPI_Get_address(&value, &address);
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Type_create_hindexed_block(1, 1, &address, MPI_INT, &type);
-    const OwnType absolute(type);
-    co_await bcast(comm, Buffer(MPI_BOTTOM, 1, absolute.get()), 0);
-    EXPECT_EQ(value, 9);
-  });
-}
-
 /// Collectives compare what the ranks call for as long as this lives.
 class Checks {
  public:
