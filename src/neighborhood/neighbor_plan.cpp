@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <climits>
 
-#include "collectives/block_list.hpp"
 #include "collectives/agreement.hpp"
+#include "collectives/block_list.hpp"
 #include "neighborhood/choice.hpp"
 #include "neighborhood/stencil_state.hpp"
 #include "transport/throw_error.hpp"
