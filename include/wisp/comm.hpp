@@ -35,7 +35,7 @@ using Merge = std::function<void(void* first, void* first_end, void* second, voi
 
 /// A communicator: a group of the ranks of an MPI communicator, mostly a range. A value: copies are the same
 /// communicator, copying is cheap, destruction frees, and nothing but `duplicate` (once), `create_group`,
-/// `create` and `to_mpi` takes a message.
+/// `icreate` and `to_mpi` takes a message.
 ///
 /// Every operation has three faces: the member blocks (`comm.bcast`), the member with an i gives a Request
 /// (`comm.ibcast`), and the free function of the same name gives a Task to await (`co_await bcast(comm, …)`).
@@ -74,8 +74,8 @@ class Comm {
   Comm subset(std::span<const int> ranks) const;
 
   /// The same for creations that overlap in any order: those in flight at one time that share more than one
-  /// process have different tags. Called by the members (by others it gives an empty communicator). Local if
-  /// `ranks` is a range; else one allgather of an int along the group, O(α log size) (section VI).
+  /// process have different tags. Called by the members (by others it gives an empty communicator). One
+  /// allgather of an int along the group, O(α log size) (section VI); of a raw communicator local.
   Request icreate_group(std::span<const int> ranks, int tag, Comm& made) const;
   Request icreate_group(MPI_Group group, int tag, Comm& made) const;
   Comm create_group(std::span<const int> ranks, int tag = 0) const;

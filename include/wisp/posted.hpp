@@ -36,6 +36,7 @@ struct Message {
   bool is_receive = false;
   bool wants_envelope = false;  ///< whoever waits asks who sent how much; asking MPI takes its time
   bool done = false;
+  bool is_queued = false;  ///< done, and whoever waits for it is about to be resumed
   /// What a message of another size than `expected` says.
   enum class Expecting : unsigned char { nothing, block_of_rank, own_block, equal_sizes };
   Expecting expecting = Expecting::nothing;
@@ -67,6 +68,7 @@ struct Message {
   }
 };
 
+/// Nobody waits for it any more.
 void abandon(Message& message) noexcept;
 [[noreturn]] void throw_message_error(const Message& message);
 /// A rank's block is not as large as the root says.
@@ -88,7 +90,7 @@ class [[nodiscard]] Posted {
   }
   ~Posted() {
     if (message_ == nullptr) return;
-    if (!message_->done) detail::abandon(*message_);
+    if (!message_->done || message_->is_queued) detail::abandon(*message_);
     delete message_;
   }
 

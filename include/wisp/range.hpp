@@ -11,8 +11,7 @@ struct Range {
 
   /// The range first, first + stride, … up to last; empty if last < first.
   static constexpr Range between(int first, int last, int stride = 1) {
-    const int size = last < first ? 0 : (last - first) / stride + 1;
-    return {first, size > 1 ? stride : 1, size};
+    return {first, stride, last < first ? 0 : (last - first) / stride + 1};
   }
 
   constexpr bool empty() const { return size == 0; }
@@ -32,8 +31,8 @@ struct Range {
 
   /// The members that `inner` (in ranks of this range) selects, as a range of the parent.
   constexpr Range compose(const Range& inner) const {
-    // Where there is one member or none, no stride: they would multiply without bound.
-    return {first + inner.first * stride, inner.size > 1 ? stride * inner.stride : 1, inner.size};
+    // Strides of ranges of one member say nothing, and would multiply without bound.
+    return {first + inner.first * stride, inner.size > 1 ? stride * inner.stride : inner.stride, inner.size};
   }
 
   friend constexpr bool operator==(const Range&, const Range&) = default;

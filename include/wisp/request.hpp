@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,8 +32,10 @@ class Request;
 class [[nodiscard]] Request {
  public:
   Request() = default;
+  /// What becomes of an operation that an exception passes.
+  enum class Unwinding { waits, cancels };
   /// Starts `operation`; `context` is kept as long as it runs.
-  Request(Task<Status> operation, detail::ContextPtr context);
+  Request(Task<Status> operation, detail::ContextPtr context, Unwinding unwinding = Unwinding::waits);
   Request(Task<> operation, detail::ContextPtr context);
   /// A persistent one; `make` gives the operation of one run.
   Request(std::function<Task<>()> make, detail::ContextPtr context);
@@ -92,6 +95,8 @@ class [[nodiscard]] Request {
   Task<> plain_;
   Task<Status> with_status_;
   std::unique_ptr<Persistent> persistent_;
+  Unwinding unwinding_ = Unwinding::waits;
+  int exceptions_ = std::uncaught_exceptions();  ///< in flight when this was made
 };
 
 /// As MPI_Startall, MPI_Testall, MPI_Waitall, MPI_Testany, …; inactive requests count as done in `all` and

@@ -33,7 +33,7 @@ struct Ascending {
 /// with another order than Ascending must not be NaN: then every rank throws an Error, and no element is
 /// moved.
 ///
-/// O(α log² p + β n/p log p) expected, O(n/p log n) local work; memory for three times ⌈n/p⌉ elements.
+/// O(α log² p + β n/p log p) expected, O(n/p log n) local work; memory for four times ⌈n/p⌉ elements.
 /// Source: Axtmann, Wiebigke, Sanders 2018, section VII.
 template <class T, class Less = Ascending>
 void sort(const Comm& comm, std::vector<T>& data, Less less = {}, const SortOptions& options = {});

@@ -45,7 +45,7 @@ int WISP_Comm_range(WISP_Comm comm, int first, int last, int stride, WISP_Comm* 
 /* The given ranks, in that order. Local. */
 int WISP_Comm_subset(WISP_Comm comm, int count, const int ranks[], WISP_Comm* newcomm);
 /* The same for creations that overlap in any order; called by the members, who give a tag to each of those
-   that are in flight at one time. Local if the group is a range of ranks, else O(log size) messages. */
+   that are in flight at one time. O(log size) messages. */
 int WISP_Comm_create_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm* newcomm);
 int WISP_Comm_icreate_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm* newcomm,
                             WISP_Request* request);

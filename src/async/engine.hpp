@@ -58,6 +58,9 @@ class Engine {
   /// A step of a wait: a poll, or a sleep until a message completes, if nothing else can move.
   virtual bool step() { return poll(); }
 
+  /// Exceptions that were in flight when a wait began: who is dropped in that wait is not passed by them.
+  int exceptions_of_waits = 0;
+
   template <class Done>
   void run_until(Done done) {
     IdleLoop idle;

@@ -248,6 +248,5 @@ int WISP_Offsets_shales(int d, int count, const int radii[], int max, int offset
 #define WISP_COUNT MPI_Count
 #define WISP_DISPLACEMENT MPI_Aint
 #include "c/neighbor_faces.inc"
-#include "transport/throw_error.hpp"
 
 }  // extern "C"

@@ -26,7 +26,8 @@ class Borrowed {
   Borrowed& operator=(const Borrowed&) = delete;
   ~Borrowed() {
     for (std::size_t i = 0; i < handles_.size(); ++i) {
-      if (handles_[i] == WISP_REQUEST_NULL) continue;
+      // One that is given twice has gone with its first.
+      if (handles_[i] == WISP_REQUEST_NULL || !handles_[i]->is_alive()) continue;
       handles_[i]->request = std::move(requests[i]);
       drop_if_ended(handles_[i]);
     }

@@ -95,9 +95,9 @@ std::string bash_completion(const CLI::App& app) {
         "      COMPREPLY=($(compgen -W '{}' -- \"$word\") $(compgen -f -- \"$word\")) ;;\n",
         command->get_name(), values, words_of(options));
   }
-  // After `mpirun -n 4 wisp` too: the command is the word behind the program.
+  // The command is the word behind the program, wherever that stands.
   return fmt::format(
-      R"(# Completion of wisp in bash, also behind mpirun: source it, or put it where bash-completion looks.
+      R"(# Completion of wisp in bash: source it, or put it where bash-completion looks.
 _wisp() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} i command=
   COMPREPLY=()

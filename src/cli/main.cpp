@@ -27,7 +27,9 @@ Command add_completion(CLI::App& app, int rank) {
   command->add_option("SHELL", *shell, "The shell")
       ->check(one_of({"bash", "zsh", "fish"}))
       ->capture_default_str();
-  command->footer("  wisp completion bash > ~/.local/share/bash-completion/completions/wisp");
+  command->footer(
+      "  mkdir -p ~/.local/share/bash-completion/completions\n"
+      "  wisp completion bash > ~/.local/share/bash-completion/completions/wisp");
   return {command, [&app, shell, rank] {
             if (rank == 0) fmt::print("{}", completion(app, *shell));
             return 0;

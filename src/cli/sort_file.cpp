@@ -10,7 +10,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "cli/terminal.hpp"
 #include "wisp/collectives.hpp"
@@ -67,22 +69,33 @@ std::uint64_t memory_of_a_rank() {
 class RemovedWhenInterrupted {
  public:
   static void begin(const std::string& path) {
-    const std::size_t length = std::min(path.size(), sizeof(path_) - 1);
-    std::memcpy(path_, path.data(), length);
-    path_[length] = '\0';
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, remove_and_end);
+    if (path.size() >= sizeof(path_)) return;
+    std::memcpy(path_, path.c_str(), path.size() + 1);
+    for (std::size_t i = 0; i < std::size(signals); ++i) {
+      sigaction(signals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_IGN) continue;  // as under nohup
+      struct sigaction ours = {};
+      ours.sa_handler = remove_and_end;
+      sigaction(signals[i], &ours, nullptr);
+    }
+    has_begun_ = true;
   }
   static void end() {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+    if (!std::exchange(has_begun_, false)) return;
+    for (std::size_t i = 0; i < std::size(signals); ++i) sigaction(signals[i], &before_[i], nullptr);
   }
 
  private:
+  static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
   static void remove_and_end(int signal) {
     unlink(path_);
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
 
+  static inline struct sigaction before_[std::size(signals)];
+  static inline bool has_begun_ = false;
   static inline char path_[4096];  // a handler of signals reaches nothing else
 };
 

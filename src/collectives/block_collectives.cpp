@@ -35,7 +35,7 @@ auto plan_bcast(const Comm& comm, const Buffer& buffer, int root, const Collecti
   check_buffer(call, "buffer", buffer);
   const auto algorithm = choose<Bcast>(comm, Operation::bcast, bytes_of(buffer), options, call);
   return Plan{call, Alike{.root = root, .bytes = signed_of(bytes_of(buffer))}, [=](Channel channel) {
-                if (buffer.count == 0) return nothing();
+                if (bytes_of(buffer) == 0) return nothing();
                 switch (algorithm) {
                   case Bcast::binomial:
                     return bcast_tree(std::move(channel), buffer, root, 1);

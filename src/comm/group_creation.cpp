@@ -1,4 +1,5 @@
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -92,6 +93,9 @@ Task<> exchange_names(Channel channel, Comm made) {
   Context& context = *CommAccess::context(made).get();
   co_await detail::allgather_on(std::move(channel), buffer_of(std::as_const(context.code_here)),
                                 context.named->codes);
+  // Who has none left says so to all: nobody waits for it.
+  const std::vector<int>& codes = context.named->codes;
+  if (std::find(codes.begin(), codes.end(), -1) != codes.end()) context.world->throw_no_named_code();
 }
 
 /// A communicator that is complete when the task is done.
@@ -122,7 +126,7 @@ Creation create(const Comm& parent, const char* call, std::span<const int> ranks
   ContextPtr context(new Context(CommAccess::context(parent)->world, CommAccess::context(parent)->kind));
   context->list = list;
   if (parent.is_raw()) return {CommAccess::make(std::move(context), members), nothing()};
-  context->code_here = world.take_named_code();
+  context->code_here = world.find_named_code();
   context->named.reset(new Context::Named{members, std::vector<int>(ranks.size())});
   Comm made = CommAccess::make(std::move(context), members);
   return {made, exchange_names(channel_of(members, rank), made)};

@@ -218,7 +218,7 @@ Request Comm::issend(const ConstBuffer& buffer, int destination, int tag) const 
 
 Request Comm::ireceive(const Buffer& buffer, int source, int tag) const {
   return {finish_receive(post_checked_receive(*this, buffer, source, tag, "wisp::Comm::ireceive"), *this),
-          context_};
+          context_, Request::Unwinding::cancels};
 }
 
 Request Comm::isendrecv(const ConstBuffer& send, int destination, int send_tag, const Buffer& receive,

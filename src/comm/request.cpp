@@ -29,8 +29,8 @@ Detached run_on(Request request) {
 
 }  // namespace
 
-Request::Request(Task<Status> operation, detail::ContextPtr context)
-    : context_(std::move(context)), with_status_(std::move(operation)) {
+Request::Request(Task<Status> operation, detail::ContextPtr context, Unwinding unwinding)
+    : context_(std::move(context)), with_status_(std::move(operation)), unwinding_(unwinding) {
   with_status_.handle().resume();
 }
 
@@ -52,6 +52,7 @@ Request& Request::operator=(Request&& other) noexcept {
   plain_ = std::exchange(other.plain_, {});
   with_status_ = std::exchange(other.with_status_, {});
   persistent_ = std::move(other.persistent_);
+  unwinding_ = other.unwinding_;
   return *this;
 }
 
@@ -62,13 +63,15 @@ Request::~Request() {
 /// Waits for an active operation, or lets it run on where nothing can wait.
 void Request::finish() noexcept {
   if (done() || context_->world->closed()) return;
-  if (!context_->world->engine().can_wait()) {
+  detail::Engine& engine = context_->world->engine();
+  if (!engine.can_wait()) {
     free();
     return;
   }
-  if (std::uncaught_exceptions() > 0) {
+  const int exceptions = std::uncaught_exceptions();
+  if (exceptions > std::max(exceptions_, engine.exceptions_of_waits)) {
     // The exception must get out. A receive is cancelled; what others take part in can only be waited for.
-    if (with_status_.handle() != nullptr) {
+    if (unwinding_ == Unwinding::cancels) {
       with_status_ = {};
       return;
     }
@@ -77,7 +80,9 @@ void Request::finish() noexcept {
         "live until it ends\n",
         stderr);
   }
-  context_->world->engine().run_until([this] { return done(); });
+  const int before = std::exchange(engine.exceptions_of_waits, exceptions);
+  engine.run_until([this] { return done(); });
+  engine.exceptions_of_waits = before;
 }
 
 void Request::start() {

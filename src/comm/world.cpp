@@ -81,8 +81,7 @@ World::World(std::unique_ptr<Transport> transport, const Facts& facts)
       tags_(facts.tag_upper_bound),
       mailbox_(*transport_, tags_),
       facts_(facts),
-      pair_numbers_(facts.size),
-      checks_calls_(environment_says_check()) {}
+      pair_numbers_(facts.size) {}
 
 void World::claim(Context& context, int peer, int code) {
   const auto key = static_cast<std::uint64_t>(peer) * static_cast<std::uint64_t>(tags_.code_count()) +
@@ -104,7 +103,7 @@ void World::drop_claims(const Context& context) noexcept {
   for (const std::uint64_t claim : context.claims) claims_.erase(claim);
 }
 
-int World::take_named_code() {
+int World::find_named_code() {
   const int first = tags_.first_named_code();
   const int count = tags_.named_count();
   named_codes_.resize(static_cast<std::size_t>(count));
@@ -115,11 +114,20 @@ int World::take_named_code() {
     named_codes_[static_cast<std::size_t>(place)] = true;
     return first + place;
   }
+  return -1;
+}
+
+int World::take_named_code() {
+  const int code = find_named_code();
+  if (code < 0) throw_no_named_code();
+  return code;
+}
+
+void World::throw_no_named_code() const {
   throw_error(MPI_ERR_COMM,
-              "wisp: {} chains and communicators of arbitrary ranks are alive "
-              "here, the most that this MPI's tags can tell apart; those of "
-              "`subset` do not count",
-              count);
+              "wisp: {} chains and communicators of arbitrary ranks are alive here, the most that this MPI's "
+              "tags can tell apart; those of `range` and `subset` do not count",
+              tags_.named_count());
 }
 
 void World::drop_named_code(int code) noexcept {
@@ -134,6 +142,10 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm) {
     check_mpi(MPI_Comm_set_errhandler(ours, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     World::Facts facts = facts_of(ours);
     facts.machine = measure_machine(ours);
+    // mpirun may give the environment to some ranks only.
+    int checks = facts.checks_calls ? 1 : 0;
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &checks, 1, MPI_INT, MPI_MAX, ours), "MPI_Allreduce");
+    facts.checks_calls = checks != 0;
     return over_own(ours, facts);
   });
 }
@@ -164,7 +176,12 @@ void World::close() noexcept {
 }
 
 void abandon(Message& message) noexcept {
-  if (message.world != nullptr && !message.world->closed()) message.world->mailbox().abandon(message);
+  if (message.world == nullptr) return;
+  if (message.done) {
+    message.world->transport().forget(message);
+  } else {
+    message.world->mailbox().abandon(message);
+  }
 }
 
 }  // namespace wisp::detail

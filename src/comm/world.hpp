@@ -27,6 +27,8 @@ class World {
     int tag_upper_bound = 32767;
     /// How messages cost, the same on all ranks.
     Machine machine;
+    /// Whether collectives compare what the ranks call.
+    bool checks_calls = environment_says_check();
   };
 
   World(std::unique_ptr<Transport> transport, const Facts& facts);
@@ -55,8 +57,11 @@ class World {
   /// A reused code belongs to the one living context that talks with it first; throws if that is another.
   void claim(Context& context, int peer, int code);
   void drop_claims(const Context& context) noexcept;
-  /// A code for a context that this process receives messages of, used by no other living one.
+  /// A code for a context that this process receives messages of, used by no other living one; or -1.
+  int find_named_code();
+  /// The same; an error if there is none.
   int take_named_code();
+  [[noreturn]] void throw_no_named_code() const;
   void drop_named_code(int code) noexcept;
 
   /// An algorithm that was chosen for an operation, or -1: not yet.
@@ -81,12 +86,11 @@ class World {
   /// Where gatherv and scatterv stop to be direct, once it is known; 0: not yet.
   int& kept_direct_ranks() { return direct_ranks_; }
 
-  /// Whether collectives compare what the ranks call: WISP_CHECK when this World was made.
-  bool checks_calls() const { return checks_calls_; }
+  bool checks_calls() const { return facts_.checks_calls; }
 
   /// MPI_COMM_NULL on a simulated cluster.
   MPI_Comm mpi_comm() const;
-  bool closed() const { return closed_; }
+  bool closed() const { return closed_ || transport_->is_closed(); }
   /// Gives the MPI communicator back; whatever still refers to this World can only be dropped.
   void close() noexcept;
 
@@ -102,7 +106,6 @@ class World {
   int next_named_code_ = 0;
   std::vector<Choice> choices_;  ///< empty, or as many as are kept
   int direct_ranks_ = 0;
-  bool checks_calls_;
   bool closed_ = false;
 };
 

@@ -19,7 +19,6 @@ bool is_finalized() {
 }
 
 std::string text_of(int code) {
-  if (code == MPI_ERR_COMM) return "the MPI communicator below has been freed";
   if (is_finalized()) return "MPI has been finalized";
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
@@ -79,6 +78,9 @@ void throw_message_error(const Message& message) {
       throw_size_error(message.operation, message.rank, message.expected, came);
     }
     throw_size_error(message.operation, message.rank, came, message.expected);
+  }
+  if (message.error == MPI_ERR_COMM) {
+    throw_error(MPI_ERR_COMM, "{}: the MPI communicator below has been freed", message.operation);
   }
   const std::string peer =
       message.peer < 0 ? "any source" : formatted("rank {} of the parent communicator", message.peer);

@@ -77,7 +77,10 @@ void MpiEngine::add(MPI_Request request, Message& message) {
 }
 
 void MpiEngine::complete(Message& message) {
-  if (const std::coroutine_handle<> waiter = message.complete()) ready_.push_back(waiter);
+  const std::coroutine_handle<> waiter = message.complete();
+  if (!waiter) return;
+  message.is_queued = true;
+  ready_.push_back({waiter, &message});
 }
 
 bool MpiEngine::poll() {
@@ -257,25 +260,38 @@ bool MpiEngine::resume_ready() {
   bool moved = false;
   while (!ready_.empty()) {
     // A coroutine that is resumed may poll again and empty the list, or add to it.
-    const std::coroutine_handle<> waiter = ready_.front();
+    const Ready next = ready_.front();
     ready_.erase(ready_.begin());
-    waiter.resume();
+    next.message->is_queued = false;
+    next.waiter.resume();
     moved = true;
   }
   return moved;
+}
+
+void MpiEngine::give_up(MPI_Request request, bool is_receive) noexcept {
+  if (is_receive) {
+    // Mostly it ends here: cancelled, or with the message that it had matched; but a long one may need its
+    // sender.
+    constexpr int most_looks = 1000;
+    MPI_Cancel(&request);
+    for (int look = 0, is_done = 0; look < most_looks; ++look) {
+      MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+      if (is_done != 0) return;
+    }
+  }
+  MPI_Request_free(&request);
+}
+
+void MpiEngine::forget(Message& message) noexcept {
+  std::erase_if(ready_, [&](const Ready& ready) { return ready.message == &message; });
 }
 
 void MpiEngine::abandon(Message& message) noexcept {
   const auto found = std::find(messages_.begin(), messages_.end(), &message);
   if (found == messages_.end()) return;
   const auto slot = static_cast<std::size_t>(found - messages_.begin());
-  if (message.is_receive) {
-    // Ends here in any case: cancelled, or with the message that it had matched already.
-    MPI_Cancel(&requests_[slot]);
-    MPI_Wait(&requests_[slot], MPI_STATUS_IGNORE);
-  } else {
-    MPI_Request_free(&requests_[slot]);
-  }
+  if (!is_closed_) give_up(requests_[slot], message.is_receive);
   messages_.erase(found);
   requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(slot));
 }

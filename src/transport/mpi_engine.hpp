@@ -44,6 +44,7 @@ class MpiEngine final : public Engine {
   bool take_ended(MPI_Request& request);
   void add(MPI_Request request, Message& message);
   void abandon(Message& message) noexcept;
+  void forget(Message& message) noexcept;
 
   void register_closable(Closable& closable) { closables_.push_back(&closable); }
   void unregister_closable(Closable& closable) { std::erase(closables_, &closable); }
@@ -57,6 +58,12 @@ class MpiEngine final : public Engine {
   void complete(Message& message);
 
  private:
+  /// Who goes on, and because of which message.
+  struct Ready {
+    std::coroutine_handle<> waiter;
+    Message* message;
+  };
+
   struct BufferedSend {
     void* copy;
     std::size_t bytes;
@@ -73,6 +80,7 @@ class MpiEngine final : public Engine {
   bool are_awaited_together() const;
   void collect(int completed);
   bool resume_ready();
+  static void give_up(MPI_Request request, bool is_receive) noexcept;
 
   MPI_Request ended_ = MPI_REQUEST_NULL;  ///< kept, so that its handle is nobody else's
   std::vector<MPI_Request> requests_;
@@ -83,7 +91,7 @@ class MpiEngine final : public Engine {
   bool is_closed_ = false;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
-  std::vector<std::coroutine_handle<>> ready_;
+  std::vector<Ready> ready_;
   std::vector<Watcher*> watchers_;
   std::vector<Closable*> closables_;
 };

@@ -69,6 +69,7 @@ MPI_Comm MpiTransport::open_comm() const {
 
 void MpiTransport::close() noexcept {
   if (comm_ == MPI_COMM_NULL) return;
+  is_closed_ = true;
   engine_->unregister_closable(*this);
   MPI_Comm closing = std::exchange(comm_, MPI_COMM_NULL);
   if (options_.owned) MPI_Comm_free(&closing);

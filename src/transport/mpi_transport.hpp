@@ -42,6 +42,7 @@ class MpiTransport final : public Transport, private Closable {
   void unwatch(Watcher& watcher) override { engine_->unwatch(watcher); }
   void complete(Message& message) override { engine_->complete(message); }
   void abandon(Message& message) noexcept override { engine_->abandon(message); }
+  void forget(Message& message) noexcept override { engine_->forget(message); }
 
  private:
   std::shared_ptr<MpiEngine> engine_;

@@ -147,7 +147,10 @@ void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer,
 }
 
 void SimulatedCluster::complete(int rank, Message& message) {
-  if (const std::coroutine_handle<> waiter = message.complete()) ready_.push_back({rank, waiter});
+  const std::coroutine_handle<> waiter = message.complete();
+  if (!waiter) return;
+  message.is_queued = true;
+  ready_.push_back({rank, waiter, &message});
 }
 
 void SimulatedCluster::resume(int rank, std::coroutine_handle<> waiter) {
@@ -165,8 +168,13 @@ void SimulatedCluster::resume_ready() {
   while (!ready_.empty()) {
     const Ready next = ready_.front();
     ready_.pop_front();
+    next.message->is_queued = false;
     resume(next.rank, next.waiter);
   }
+}
+
+void SimulatedCluster::forget(Message& message) noexcept {
+  std::erase_if(ready_, [&](const Ready& ready) { return ready.message == &message; });
 }
 
 void SimulatedCluster::abandon(int rank, Message& message) noexcept {

@@ -102,6 +102,7 @@ class SimulatedCluster final : public Engine {
   void resume(int rank, std::coroutine_handle<> waiter);
   void resume_ready();
   void abandon(int rank, Message& message) noexcept;
+  void forget(Message& message) noexcept;
 
   SimulationOptions options_;
   std::mt19937_64 random_;
@@ -112,6 +113,7 @@ class SimulatedCluster final : public Engine {
   struct Ready {
     int rank;
     std::coroutine_handle<> waiter;
+    Message* message;  ///< because of which it goes on
   };
   std::deque<Ready> ready_;
 };
@@ -146,6 +148,7 @@ class SimulatedTransport final : public Transport {
   void unwatch(Watcher&) override { cluster_.ranks_[SimulatedCluster::index(rank_)].watcher = nullptr; }
   void complete(Message& message) override { cluster_.complete(rank_, message); }
   void abandon(Message& message) noexcept override { cluster_.abandon(rank_, message); }
+  void forget(Message& message) noexcept override { cluster_.forget(message); }
 
  private:
   SimulatedCluster& cluster_;

@@ -53,8 +53,16 @@ class Transport {
 
   /// Marks a message as done and lets whoever waits for it go on.
   virtual void complete(Message& message) = 0;
-  /// Forgets a message that is not done.
+  /// Gives up a message that is not done.
   virtual void abandon(Message& message) noexcept = 0;
+  /// Does not resume who waited for a message that is done.
+  virtual void forget(Message& message) noexcept = 0;
+
+  /// Whether the communicator is gone.
+  bool is_closed() const { return is_closed_; }
+
+ protected:
+  bool is_closed_ = false;
 };
 
 }  // namespace wisp::detail

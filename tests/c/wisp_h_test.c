@@ -447,6 +447,13 @@ static void test_freed_handles(void) {
   EXPECT(WISP_Start(&freed_request) == MPI_ERR_REQUEST);
   EXPECT(WISP_Wait(&freed_request, MPI_STATUS_IGNORE) == MPI_ERR_REQUEST);
   EXPECT(WISP_Testall(1, &freed_request, &flag, MPI_STATUSES_IGNORE) == MPI_ERR_REQUEST);
+  {
+    /* One request given twice. */
+    WISP_Request twice[2];
+    OK(WISP_Ibarrier(comm, &twice[0]));
+    twice[1] = twice[0];
+    OK(WISP_Waitall(2, twice, MPI_STATUSES_IGNORE));
+  }
 }
 
 int main(int argc, char** argv) {

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 BUILD, MPICC, MPICXX, MPIRUN = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
@@ -36,6 +37,36 @@ def build_project(name, folder, *options):
         f"-DMPI_CXX_COMPILER={MPICXX}", *options)
     run("cmake", "--build", folder)
     return run(*MPIRUN, "-n", 3, folder / "program")
+
+
+def options_of_recipe():
+    """What the recipe for Spack gives to CMake with its defaults: Spack's names are stood in for."""
+    variants = {}
+
+    class CMakePackage:
+        spec = {"mpi": types.SimpleNamespace(mpicc=MPICC, mpicxx=MPICXX)}
+        run_tests = False
+
+        def define(self, name, value):
+            return f"-D{name}={'ON' if value is True else 'OFF' if value is False else value}"
+
+        def define_from_variant(self, name, variant):
+            return self.define(name, variants[variant])
+
+    def ignored(*_, **__):
+        pass
+
+    def variant(name, default, description):
+        variants[name] = default
+
+    names = {"CMakePackage": CMakePackage, "variant": variant,
+             **{name: ignored for name in ("license", "version", "depends_on", "conflicts")}}
+    spack = types.ModuleType("spack.package")
+    vars(spack).update(names)
+    sys.modules["spack"], sys.modules["spack.package"] = types.ModuleType("spack"), spack
+    recipe = {}
+    exec((ROOT / "packaging/spack/packages/wisp/package.py").read_text(), recipe)
+    return recipe["Wisp"]().cmake_args()
 
 
 class Install(unittest.TestCase):
@@ -85,11 +116,11 @@ class Install(unittest.TestCase):
                                              "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON", "-DCMAKE_BUILD_TYPE=Debug"))
 
     @unittest.skipIf(IS_QUICK, "builds the library once more")
-    def test_a_shared_library_has_a_soversion_and_the_program_finds_it(self):
+    def test_spacks_recipe_gives_a_shared_library_with_a_soversion_that_the_program_finds(self):
         build = self.folder / "build"
-        run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", f"-DMPI_C_COMPILER={MPICC}",
-            f"-DMPI_CXX_COMPILER={MPICXX}", "-DBUILD_SHARED_LIBS=ON", "-DWISP_BUILD_TESTS=OFF",
-            "-DCMAKE_BUILD_TYPE=Debug")
+        options = options_of_recipe()
+        self.assertIn("-DBUILD_SHARED_LIBS=ON", options)
+        run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", *options)
         run("cmake", "--build", build)
         prefix = install_and_move(build, self.folder)
         library = next(prefix.rglob("libwisp.so"))

@@ -61,6 +61,44 @@ TEST(FaultsMpiTest, AWildcardThatIsPendingWhenItsCommunicatorIsFreedDoesNotHarmO
   }
 }
 
+TEST(FaultsMpiTest, AReceiveThatIsDroppedWhenItsCommunicatorIsGoneIsForgotten) {
+  for (const int source : {any_source, 0}) {
+    OwnComm split(split_of_world());
+    int value = 0;
+    {
+      const Request pending = Comm::duplicate(split.get()).ireceive(buffer_of(value), source, 5);
+      split.free();
+    }
+    int sum = 1;
+    world().allreduce(in_place(), buffer_of(sum), MPI_SUM);
+    EXPECT_EQ(sum, world().size());
+  }
+}
+
+Task<> two_receives(Comm comm, int from, int& too_small, std::vector<int>& other) {
+  const Request second = comm.ireceive(other, from, 2);
+  Request first = comm.ireceive(buffer_of(too_small), from, 1);
+  co_await first;
+}
+
+TEST(FaultsMpiTest, ARequestWhoseMessageHasComeIsDroppedByTheFailureOfAnother) {
+  const Comm comm = world();
+  if (comm.size() == 1) GTEST_SKIP() << "Open MPI does not say that a message to oneself was too long";
+  const std::vector<int> mine(4, 7);
+  std::vector<int> other(4);
+  int too_small = 0;
+  const int next = (comm.rank() + 1) % comm.size();
+  Request both =
+      comm.start(two_receives(comm, (comm.rank() + comm.size() - 1) % comm.size(), too_small, other));
+  const Request sent_second = comm.isend(mine, next, 2);
+  const Request sent_first = comm.isend(mine, next, 1);
+  EXPECT_THROW(both.wait(), Error);
+  comm.barrier();
+  int sum = 1;
+  comm.allreduce(in_place(), buffer_of(sum), MPI_SUM);
+  EXPECT_EQ(sum, comm.size());
+}
+
 TEST(FaultsMpiTest, AnExceptionThatPassesAPendingReceiveGetsOut) {
   const Comm comm = world();
   int value = -1;

@@ -55,7 +55,8 @@ class FramePool {
 
   /// How many blocks of this size rest here.
   static std::size_t resting_blocks(std::size_t bytes) noexcept {
-    const Block* head = heads_[class_of(bytes)];
+    const std::size_t index = class_of(bytes);
+    const Block* head = index < class_count ? heads_[index] : nullptr;
     return head == nullptr ? 0 : head->resting;
   }
 

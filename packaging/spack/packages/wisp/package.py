@@ -2,13 +2,17 @@
 
 from spack.package import *
 
+try:
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+except ImportError:  # before Spack 1.0 it is one of the names above
+    pass
+
 
 class Wisp(CMakePackage):
     """Weightless process groups and collectives for MPI: communicators made locally, irregular and sparse
     collectives, splits by any data, a perfectly balanced sort."""
 
-    # Until there are releases to fetch, a clone of the repository: spack dev-build, or
-    #   spack install wisp@main with `git = "file:///path/to/the/clone"`.
+    # Until there are releases to fetch, in a clone of the repository: spack dev-build -d . wisp@main
     license("BSD-3-Clause", checked_by="the wisp authors")
 
     version("main", branch="main")
