@@ -153,13 +153,6 @@ class Request {
 
 namespace _internal {
 
-inline int source_of(int rank) {
-  return rank == MPI_ANY_SOURCE ? wisp::any_source : rank;
-}
-inline int tag_of(int tag) {
-  return tag == MPI_ANY_TAG ? wisp::any_tag : tag;
-}
-
 inline std::size_t size(int count) {
   wisp::detail::check_within(MPI_ERR_COUNT, "RBC", "count", count, 0, std::numeric_limits<int>::max());
   return static_cast<std::size_t>(count);
@@ -309,8 +302,7 @@ inline int Issend(const void* sendbuf, int count, MPI_Datatype datatype, int des
 }
 inline int Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, Comm const& comm,
                 MPI_Status* status = MPI_STATUS_IGNORE) {
-  const wisp::Status done = comm.on().receive({buf, _internal::size(count), datatype},
-                                              _internal::source_of(source), _internal::tag_of(tag));
+  const wisp::Status done = comm.on().receive({buf, _internal::size(count), datatype}, source, tag);
   _internal::put_status(comm, done, status);
   return MPI_SUCCESS;
 }
@@ -322,34 +314,33 @@ inline int Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int
 inline int Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, Comm const& comm,
                  Request* request) {
   return _internal::started(request, comm,
-                            comm.on().ireceive({buffer, _internal::size(count), datatype},
-                                               _internal::source_of(source), _internal::tag_of(tag)));
+                            comm.on().ireceive({buffer, _internal::size(count), datatype}, source, tag));
 }
 inline int Sendrecv(void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
                     int recvcount, MPI_Datatype recvtype, int source, int recvtag, Comm const& comm,
                     MPI_Status* status) {
-  const wisp::Status done = comm.on().sendrecv({sendbuf, _internal::size(sendcount), sendtype}, dest, sendtag,
-                                               {recvbuf, _internal::size(recvcount), recvtype},
-                                               _internal::source_of(source), _internal::tag_of(recvtag));
+  const wisp::Status done =
+      comm.on().sendrecv({sendbuf, _internal::size(sendcount), sendtype}, dest, sendtag,
+                         {recvbuf, _internal::size(recvcount), recvtype}, source, recvtag);
   _internal::put_status(comm, done, status);
   return MPI_SUCCESS;
 }
 inline int Isendrecv(void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                      void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
                      Comm const& comm, Request* request) {
-  return _internal::started(request, comm,
-                            comm.on().isendrecv({sendbuf, _internal::size(sendcount), sendtype}, dest,
-                                                sendtag, {recvbuf, _internal::size(recvcount), recvtype},
-                                                _internal::source_of(source), _internal::tag_of(recvtag)));
+  return _internal::started(
+      request, comm,
+      comm.on().isendrecv({sendbuf, _internal::size(sendcount), sendtype}, dest, sendtag,
+                          {recvbuf, _internal::size(recvcount), recvtype}, source, recvtag));
 }
 inline int Iprobe(int source, int tag, Comm const& comm, int* flag, MPI_Status* status) {
-  const auto found = comm.on().iprobe(_internal::source_of(source), _internal::tag_of(tag));
+  const auto found = comm.on().iprobe(source, tag);
   *flag = found ? 1 : 0;
   if (found) _internal::put_status(comm, *found, status);
   return MPI_SUCCESS;
 }
 inline int Probe(int source, int tag, Comm const& comm, MPI_Status* status) {
-  _internal::put_status(comm, comm.on().probe(_internal::source_of(source), _internal::tag_of(tag)), status);
+  _internal::put_status(comm, comm.on().probe(source, tag), status);
   return MPI_SUCCESS;
 }
 

@@ -19,18 +19,16 @@ using namespace wisp::c;
   int WISP_Recv##suffix(void* buf, Count count, MPI_Datatype datatype, int source, int tag, WISP_Comm comm,  \
                         MPI_Status* status) {                                                                \
     return guarded("WISP_Recv" #suffix, [&] {                                                                \
-      put_status(status, comm_of(comm).receive(to_receive(buf, count, datatype, "count"),                    \
-                                               rank_from_mpi(source), tag_from_mpi(tag)));                   \
+      put_status(status, comm_of(comm).receive(to_receive(buf, count, datatype, "count"), source, tag));     \
     });                                                                                                      \
   }                                                                                                          \
   int WISP_Sendrecv##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,           \
                             int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source,  \
                             int recvtag, WISP_Comm comm, MPI_Status* status) {                               \
     return guarded("WISP_Sendrecv" #suffix, [&] {                                                            \
-      put_status(status,                                                                                     \
-                 comm_of(comm).sendrecv(to_send(sendbuf, sendcount, sendtype, "sendcount"), dest, sendtag,   \
-                                        to_receive(recvbuf, recvcount, recvtype, "recvcount"),               \
-                                        rank_from_mpi(source), tag_from_mpi(recvtag)));                      \
+      put_status(status, comm_of(comm).sendrecv(                                                             \
+                             to_send(sendbuf, sendcount, sendtype, "sendcount"), dest, sendtag,              \
+                             to_receive(recvbuf, recvcount, recvtype, "recvcount"), source, recvtag));       \
     });                                                                                                      \
   }                                                                                                          \
   int WISP_Isend##suffix(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,             \
@@ -51,8 +49,7 @@ using namespace wisp::c;
                          WISP_Request* request) {                                                            \
     return guarded("WISP_Irecv" #suffix, [&] {                                                               \
       out(request, "request");                                                                               \
-      put_request(request, comm_of(comm).ireceive(to_receive(buf, count, datatype, "count"),                 \
-                                                  rank_from_mpi(source), tag_from_mpi(tag)));                \
+      put_request(request, comm_of(comm).ireceive(to_receive(buf, count, datatype, "count"), source, tag));  \
     });                                                                                                      \
   }                                                                                                          \
   int WISP_Isendrecv##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,          \
@@ -60,10 +57,9 @@ using namespace wisp::c;
                              int recvtag, WISP_Comm comm, WISP_Request* request) {                           \
     return guarded("WISP_Isendrecv" #suffix, [&] {                                                           \
       out(request, "request");                                                                               \
-      put_request(request,                                                                                   \
-                  comm_of(comm).isendrecv(to_send(sendbuf, sendcount, sendtype, "sendcount"), dest, sendtag, \
-                                          to_receive(recvbuf, recvcount, recvtype, "recvcount"),             \
-                                          rank_from_mpi(source), tag_from_mpi(recvtag)));                    \
+      put_request(request, comm_of(comm).isendrecv(                                                          \
+                               to_send(sendbuf, sendcount, sendtype, "sendcount"), dest, sendtag,            \
+                               to_receive(recvbuf, recvcount, recvtype, "recvcount"), source, recvtag));     \
     });                                                                                                      \
   }                                                                                                          \
   int WISP_Send_init##suffix(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,         \
@@ -84,8 +80,8 @@ using namespace wisp::c;
                              WISP_Comm comm, WISP_Request* request) {                                        \
     return guarded("WISP_Recv_init" #suffix, [&] {                                                           \
       out(request, "request");                                                                               \
-      put_request(request, comm_of(comm).receive_init(to_receive(buf, count, datatype, "count"),             \
-                                                      rank_from_mpi(source), tag_from_mpi(tag)));            \
+      put_request(request,                                                                                   \
+                  comm_of(comm).receive_init(to_receive(buf, count, datatype, "count"), source, tag));       \
     });                                                                                                      \
   }
 
@@ -95,14 +91,13 @@ WISP_MESSAGES(, int)
 WISP_MESSAGES(_c, MPI_Count)
 
 int WISP_Probe(int source, int tag, WISP_Comm comm, MPI_Status* status) {
-  return guarded("WISP_Probe",
-                 [&] { put_status(status, comm_of(comm).probe(rank_from_mpi(source), tag_from_mpi(tag))); });
+  return guarded("WISP_Probe", [&] { put_status(status, comm_of(comm).probe(source, tag)); });
 }
 
 int WISP_Iprobe(int source, int tag, WISP_Comm comm, int* flag, MPI_Status* status) {
   return guarded("WISP_Iprobe", [&] {
     out(flag, "flag") = 0;
-    if (const std::optional<Status> found = comm_of(comm).iprobe(rank_from_mpi(source), tag_from_mpi(tag))) {
+    if (const std::optional<Status> found = comm_of(comm).iprobe(source, tag)) {
       *flag = 1;
       put_status(status, *found);
     }

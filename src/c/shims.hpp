@@ -106,13 +106,6 @@ Buffer to_receive(void* address, Count count, MPI_Datatype type, const char* cou
   return {address, checked_count(count, count_name), type};
 }
 
-inline int rank_from_mpi(int rank) {
-  return rank == MPI_ANY_SOURCE ? any_source : rank;
-}
-inline int tag_from_mpi(int tag) {
-  return tag == MPI_ANY_TAG ? any_tag : tag;
-}
-
 inline void put_status(MPI_Status* status, const Status& from) {
   from.copy_to(status);
 }

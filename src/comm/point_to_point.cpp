@@ -1,4 +1,3 @@
-
 #include <utility>
 
 #include "comm/comm_access.hpp"
