@@ -10,6 +10,7 @@ void bench_split(const Options& options);
 /// The generalized split, by all of its algorithms.
 void bench_split_by(const Options& options);
 void bench_overlap(const Options& options);
+void bench_temporaries(const Options& options);
 void bench_range_bcast(const Options& options);
 void bench_collective(const Options& options);
 /// Every algorithm of a collective by name, beside the one that is chosen.
@@ -26,6 +27,7 @@ void bench_coroutine(const Options& options);
 void simulate_split(const Options& options, const SimulationOptions& cluster);
 void simulate_split_by(const Options& options, const SimulationOptions& cluster);
 void simulate_overlap(const Options& options, const SimulationOptions& cluster);
+void simulate_temporaries(const Options& options, const SimulationOptions& cluster);
 void simulate_range_bcast(const Options& options, const SimulationOptions& cluster);
 void simulate_collective(const Options& options, const SimulationOptions& cluster);
 void simulate_gatherv(const Options& options, const SimulationOptions& cluster);

@@ -64,7 +64,7 @@ class MpiGroups {
     detail::World::Facts facts = group.world().facts();
     facts.rank = rank;
     facts.size = size;
-    worlds_.push_back(detail::World::over_own(made, facts));
+    worlds_.push_back(detail::World::over_own({made}, facts));
     co_return detail::CommAccess::make_root(worlds_.back(), detail::TagLayout::Kind::raw)
         .channel("wisp::sort");
   }

@@ -33,6 +33,13 @@ struct CollectiveOptions {
 /// Merges two sorted ranges of elements into `result`: [first, first_end) comes from lower ranks.
 using Merge = std::function<void(void* first, void* first_end, void* second, void* second_end, void* result)>;
 
+struct DuplicateOptions {
+  /// How many MPI communicators carry the messages, 1 to 1,024. Each has codes for some more communicators
+  /// that two ranks may share at one time (half of those that its tags have: 2,048 on Open MPI, 256 on MPICH)
+  /// and for as many chains and communicators of `create_group`.
+  int mpi_communicators = 1;
+};
+
 /// A communicator: a group of the ranks of an MPI communicator, mostly a range. A value: copies are the same
 /// communicator, copying is cheap, destruction frees, and nothing but `duplicate` (once), `create_group`,
 /// `icreate` and `to_mpi` takes a message.
@@ -52,12 +59,14 @@ class Comm {
   Comm() = default;
 
   /// All ranks of `comm`, with messages isolated from the caller's own. Collective over `comm` the first time
-  /// (one MPI_Comm_dup, cached with `comm` and freed with it or at MPI_Finalize), local afterwards.
-  static Comm duplicate(MPI_Comm comm);
+  /// (one MPI_Comm_dup, or as many as the options say, cached with `comm` and freed with it or at
+  /// MPI_Finalize), local afterwards.
+  static Comm duplicate(MPI_Comm comm, const DuplicateOptions& options = {});
 
   /// All ranks of `comm`, sharing its context. Local. Errors of MPI are handled as `comm` says. The caller's
   /// own receives on `comm` must not use MPI_ANY_TAG while operations of wisp run, and tags of its own
-  /// messages must differ from those it gives to wisp.
+  /// messages are below half of MPI_TAG_UB (raw communicators: differ from those it gives to wisp). wisp takes
+  /// none of the caller's messages; where a raw receive leaves the tag open it may.
   static Comm attach(MPI_Comm comm);
 
   /// The caller's rank, or MPI_UNDEFINED if it is not a member.

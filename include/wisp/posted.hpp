@@ -2,6 +2,7 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "wisp/detail/frame_pool.hpp"
@@ -16,10 +17,23 @@ class World;
 /// Of a message that was longer than what it was to go to.
 constexpr std::size_t unknown_size = ~std::size_t{0};
 
+/// Which of a World's MPI communicators carries a message, and its tag there.
+using WireTag = std::int64_t;
+
+constexpr WireTag to_wire(int mpi_comm, int mpi_tag) noexcept {
+  return static_cast<WireTag>(mpi_comm) << 32 | mpi_tag;
+}
+constexpr int mpi_comm_of(WireTag tag) noexcept {
+  return static_cast<int>(tag >> 32);
+}
+constexpr int mpi_tag(WireTag tag) noexcept {
+  return static_cast<int>(tag & 0x7fffffff);
+}
+
 /// Who sent what: the sender's rank in the World, the tag on the wire, the size.
 struct Envelope {
   int source = -1;
-  int tag = -1;
+  WireTag tag = -1;
   std::size_t bytes = 0;
 };
 
@@ -33,6 +47,7 @@ struct Message {
   Envelope envelope;
   int peer = -1;  ///< whom we wait for, in the World's ranks; -1: anyone
   int error = MPI_SUCCESS;
+  bool lacks_code = false;  ///< there is none left for its communicator
   bool is_receive = false;
   bool wants_envelope = false;  ///< whoever waits asks who sent how much; asking MPI takes its time
   bool done = false;
@@ -42,6 +57,7 @@ struct Message {
   Expecting expecting = Expecting::nothing;
   int rank = -1;  ///< whose block this is to be; of equal sizes, the sender's rank in the World
   std::size_t expected = 0;
+  WireTag told_tag = -1;  ///< the tag, if that on the wire is another
 
   static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }
@@ -50,6 +66,7 @@ struct Message {
   /// that was too long.
   void set_envelope(const Envelope& of_message) noexcept {
     envelope = of_message;
+    if (told_tag >= 0) envelope.tag = told_tag;
     if (expecting == Expecting::nothing) return;
     if (error != MPI_SUCCESS && envelope.bytes <= expected) envelope.bytes = unknown_size;
     if (envelope.bytes != expected) error = MPI_ERR_TRUNCATE;

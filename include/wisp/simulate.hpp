@@ -27,6 +27,8 @@ struct SimulationOptions {
   /// was at the receiver: for the time of programs whose data would not fit into one process.
   std::size_t carried_bytes = ~std::size_t{0};
   int tag_upper_bound = (1 << 30) - 1;
+  int mpi_communicators = 1;  ///< see DuplicateOptions
+  bool attached = false;      ///< as Comm::attach instead of Comm::duplicate
 };
 
 struct SimulationReport {

@@ -37,6 +37,9 @@ const char* WISP_Error_message(void);
 /* All ranks of `comm`, with messages isolated from the caller's own. Collective over `comm` the first time,
    then local. */
 int WISP_Comm_duplicate(MPI_Comm comm, WISP_Comm* newcomm);
+/* The same with so many MPI communicators below, 1 to 1,024: each has codes for some more communicators that
+   two ranks may share at one time (2,048 on Open MPI, 256 on MPICH) and for as many chains. */
+int WISP_Comm_duplicate_with(MPI_Comm comm, int mpi_communicators, WISP_Comm* newcomm);
 /* The same without a duplicate: local; tags must differ from those of the caller's own messages on `comm`. */
 int WISP_Comm_attach(MPI_Comm comm, WISP_Comm* newcomm);
 /* The ranks first, first + stride, ... up to last; WISP_COMM_NULL if last < first. Local, no message.

@@ -13,6 +13,13 @@ int WISP_Comm_duplicate(MPI_Comm comm, WISP_Comm* newcomm) {
   return guarded("WISP_Comm_duplicate", [&] { out(newcomm, "newcomm") = new_comm(Comm::duplicate(comm)); });
 }
 
+int WISP_Comm_duplicate_with(MPI_Comm comm, int mpi_communicators, WISP_Comm* newcomm) {
+  return guarded("WISP_Comm_duplicate_with", [&] {
+    WISP_Comm& made = out(newcomm, "newcomm");
+    made = new_comm(Comm::duplicate(comm, {mpi_communicators}));
+  });
+}
+
 int WISP_Comm_attach(MPI_Comm comm, WISP_Comm* newcomm) {
   return guarded("WISP_Comm_attach", [&] { out(newcomm, "newcomm") = new_comm(Comm::attach(comm)); });
 }

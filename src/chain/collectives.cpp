@@ -23,7 +23,7 @@ Task<> task_of(const Chain& chain, const ChainOptions& options, Plan<Run> plan) 
 template <class Run>
 Request persistent(const Chain& chain, const ChainOptions& options, Plan<Run> plan) {
   return {std::function<Task<>()>(
-              [run = std::move(plan.run),
+              [run = std::move(plan.run), types = std::move(plan.types),
                link = ChainAccess::persistent_link(chain, plan.call, options.own_tag)] { return run(link); }),
           ChainAccess::context(chain)};
 }

@@ -7,8 +7,9 @@
 namespace wisp::detail {
 
 Posted Link::post_send(const ConstBuffer& buffer, const Address& to) const {
-  const int tag = to.code >= 0 ? world().tags().with_code(tag_, to.code) : context_->tag_to(tag_, to.rank);
-  return detail::post_send(world(), buffer, to.rank, tag, SendMode::standard, operation_);
+  if (to.code < 0) return detail::post_send(*context_.get(), buffer, to.rank, tag_, SendMode::standard, operation_);
+  return detail::post_send(world(), buffer, to.rank, world().tags().with_code(tag_, to.code),
+                           SendMode::standard, operation_);
 }
 
 Posted Link::post_receive(const Buffer& buffer, const Address& from) const {
@@ -29,7 +30,7 @@ int tag_of_new(World& world, int number) {
 
 Posted post_to_new(World& world, const ConstBuffer& buffer, const Address& to, int number,
                    const char* operation) {
-  const int tag = world.tags().with_code(tag_of_new(world, number), to.code);
+  const WireTag tag = world.tags().with_code(tag_of_new(world, number), to.code);
   return detail::post_send(world, buffer, to.rank, tag, SendMode::standard, operation);
 }
 

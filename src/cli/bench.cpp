@@ -72,7 +72,8 @@ Command add_bench(CLI::App& app) {
       {"neighborhood", bench::bench_neighborhood}, {"neighborhood-setup", bench::bench_neighborhood_setup},
       {"overlap", bench::bench_overlap},           {"range-bcast", bench::bench_range_bcast},
       {"scatterv", bench::bench_scatterv},         {"split", bench::bench_split},
-      {"split-by", bench::bench_split_by},         {"sort", bench::bench_sort}};
+      {"split-by", bench::bench_split_by},         {"sort", bench::bench_sort},
+      {"temporaries", bench::bench_temporaries}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure wisp beside MPI on the ranks of this run");
   add_common(*command, *arguments, names_of(table));
@@ -96,7 +97,8 @@ Command add_simulate(CLI::App& app) {
       {"scatterv", bench::simulate_scatterv},
       {"split", bench::simulate_split},
       {"split-by", bench::simulate_split_by},
-      {"sort", bench::simulate_sort}};
+      {"sort", bench::simulate_sort},
+      {"temporaries", bench::simulate_temporaries}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("simulate", "Run a benchmark on a simulated cluster, in this process");

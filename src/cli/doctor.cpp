@@ -61,20 +61,19 @@ void look_at_mpi(Findings& found) {
 void look_at_tags(Findings& found, const detail::World& world) {
   const int upper_bound = world.facts().tag_upper_bound;
   const detail::TagLayout& tags = world.tags();
-  found.add(
-      "tags",
-      fmt::format("MPI_TAG_UB = {}: your tags and running collectives up to {} on each communicator; {} "
-                  "communicators between any two ranks, and after those {} at a time; {} chains at a time "
-                  "that are not made of a communicator",
-                  upper_bound, tags.upper_bound(detail::TagLayout::Kind::isolated), tags.once_given_count(),
-                  tags.reused_count(), tags.named_count()));
+  found.add("tags",
+            fmt::format("MPI_TAG_UB = {}: your tags and running collectives up to {} on each communicator; at "
+                        "one time {} communicators that two ranks share, and {} chains of a rank that are "
+                        "not made of a communicator",
+                        upper_bound, tags.upper_bound(detail::TagLayout::Kind::isolated),
+                        tags.numbered_count(), tags.named_count()));
   constexpr int few_codes = 128;
   if (tags.code_count() < few_codes) {
     found.warnings.push_back(fmt::format(
-        "the tag space is small (MPI_TAG_UB = {}): in the long run {} communicators between any two "
-        "ranks and {} chains at a time. Free those that are done; share one by tags "
-        "(CollectiveOptions::tag); or take another transport of your MPI, whose tags may be wider",
-        upper_bound, tags.reused_count(), tags.named_count()));
+        "the tag space is small (MPI_TAG_UB = {}): {} communicators between any two ranks and {} chains at a "
+        "time. Ask for more MPI communicators below (DuplicateOptions::mpi_communicators), or take another "
+        "transport of your MPI, whose tags may be wider",
+        upper_bound, tags.numbered_count(), tags.named_count()));
   }
 }
 

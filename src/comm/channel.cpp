@@ -30,7 +30,18 @@ Posted make_receive(World& world, int peer, const char* operation, bool wants_en
 
 }  // namespace
 
-Posted post_send(World& world, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+Posted post_send(Context& context, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+                 const char* operation) {
+  const WireTag wire_tag = context.tag_to(tag, destination);
+  if (wire_tag >= 0) [[likely]]
+    return post_send(*context.world, buffer, destination, wire_tag, mode, operation);
+  Posted posted(new Message);
+  describe(*posted.message(), *context.world, destination, operation);
+  context.world->mailbox().send(*posted.message(), {&context, buffer, destination, tag, mode, operation});
+  return posted;
+}
+
+Posted post_send(World& world, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
                  const char* operation) {
   Posted posted(world.transport().send(buffer, destination, tag, mode, operation));
   return described(std::move(posted), world, destination, operation);
@@ -40,7 +51,7 @@ Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& 
                     const char* operation, bool wants_envelope) {
   Posted posted = make_receive(world, pattern.source, operation, wants_envelope);
   Message& message = *posted.message();
-  if (pattern.is_exact() && world.mailbox().is_idle()) [[likely]] {
+  if (world.mailbox().can_post(pattern) && world.mailbox().is_idle()) [[likely]] {
     world.transport().receive(message, buffer, pattern.source, pattern.wire_tag);
   } else {
     world.mailbox().receive(message, buffer, pattern);
@@ -68,27 +79,30 @@ Channel Channel::lane(int which) const {
 
 Posted Channel::post_send(const ConstBuffer& buffer, int destination) const {
   const int peer = group_.to_world(destination);
-  return detail::post_send(world(), buffer, peer, context_->tag_to(tag_, peer), detail::SendMode::standard,
-                           operation_);
+  return detail::post_send(*context_.get(), buffer, peer, tag_, detail::SendMode::standard, operation_);
 }
 
 Posted Channel::post_send_packed(detail::ScratchVector& packed, std::size_t bytes, int destination) const {
   detail::World& in = world();
   const int peer = group_.to_world(destination);
-  Posted posted(in.transport().send_packed(packed, bytes, peer, context_->tag_to(tag_, peer), operation_));
+  const detail::WireTag tag = context_->tag_to(tag_, peer);
+  if (tag < 0) [[unlikely]]
+    return post_send({packed.data(), bytes, MPI_PACKED}, destination);
+  Posted posted(in.transport().send_packed(packed, bytes, peer, tag, operation_));
   return detail::described(std::move(posted), in, peer, operation_);
 }
 
 Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope) const {
   detail::World& in = world();
   const int peer = group_.to_world(source);
-  if (!in.mailbox().is_idle()) [[unlikely]] {
+  const detail::WireTag tag = context_->tag_from(tag_, peer);
+  if (tag < 0 || !in.mailbox().is_idle()) [[unlikely]] {
     return detail::post_receive(in, buffer, detail::pattern_from(*context_.get(), peer, tag_), operation_,
                                 wants_envelope);
   }
   // The usual case, in which MPI does the matching: there is no need for a pattern.
   Posted posted = detail::make_receive(in, peer, operation_, wants_envelope);
-  in.transport().receive(*posted.message(), buffer, peer, context_->tag_from(tag_, peer));
+  in.transport().receive(*posted.message(), buffer, peer, tag);
   return posted;
 }
 

@@ -24,13 +24,13 @@ Comm CommAccess::make_numbered(const std::shared_ptr<World>& world, Group member
   context->list = std::move(list);
   Comm comm = make(std::move(context), members);
   if (!comm.is_member()) return comm;
-  PairNumbers& numbers = world->pair_numbers();
+  const PairNumbers& numbers = world->pair_numbers();
   if (numbers.is_zero()) {
-    comm.context_->uniform_code = world->tags().code_of_pair_number(1);
+    comm.context_->uniform_code = world->tags().numbered_code(0);
   } else {
     comm.context_->numbers = numbers;
   }
-  numbers.add(members);
+  world->add_numbered(*comm.context_.get(), members);
   return comm;
 }
 
@@ -51,8 +51,9 @@ void check_usable(const Comm& comm, const char* call) {
 
 using detail::CommAccess;
 
-Comm Comm::duplicate(MPI_Comm comm) {
-  return CommAccess::make_root(detail::World::duplicate(comm), detail::TagLayout::Kind::isolated);
+Comm Comm::duplicate(MPI_Comm comm, const DuplicateOptions& options) {
+  return CommAccess::make_root(detail::World::duplicate(comm, options.mpi_communicators),
+                               detail::TagLayout::Kind::isolated);
 }
 
 Comm Comm::attach(MPI_Comm comm) {

@@ -15,7 +15,7 @@ void release(Context* context) noexcept {
 }
 
 Context::~Context() {
-  if (!claims.empty()) world->drop_claims(*this);
+  if (is_numbered) world->drop_numbered(*this);
   if (code_here >= 0) world->drop_named_code(code_here);
 }
 
@@ -37,19 +37,14 @@ int Context::tag_of_persistent(const char* operation) {
   return tags.encode_persistent_count(kind, counters->persistent++);
 }
 
-int Context::with_code(int tag, int code) const {
-  return world->tags().with_code(tag, code);
+WireTag Context::with_code(int tag, int code) const {
+  return code < 0 ? -1 : world->tags().with_code(tag, code);
 }
 
 int Context::look_up(int peer) {
-  int code = 0;
-  if (named != nullptr) {
-    code = named->codes[static_cast<std::size_t>(named->group.from_world(peer))];
-  } else {
-    const int root_is_first = 1;
-    code = world->tags().code_of_pair_number(root_is_first + numbers->with(peer));
-    if (world->tags().is_reused_code(code)) world->claim(*this, peer, code);
-  }
+  const int code = named != nullptr ? named->codes[static_cast<std::size_t>(named->group.from_world(peer))]
+                                    : world->pair_codes().code_of(peer, number_with(peer));
+  if (code < 0) return code;
   cache_[static_cast<std::size_t>(peer) % cache_.size()] = {peer, code};
   return code;
 }

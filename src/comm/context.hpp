@@ -28,8 +28,8 @@ struct Counters {
 /// many collectives it has started.
 ///
 /// Raw contexts have no code: communicators that overlap on several ranks need different tags. Isolated ones
-/// have a code for each peer: the number of the pair when the communicator was made, or, where creations may
-/// come in any order, what the receiver has named.
+/// have a code for each peer: that of the number of the pair when the communicator was made, or, where
+/// creations may come in any order, what the receiver has named.
 struct Context {
   static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }
@@ -39,17 +39,22 @@ struct Context {
   Context& operator=(const Context&) = delete;
   ~Context();
 
-  /// A tag of `encode` as it is on the wire to, and from, a rank of the World.
-  int tag_to(int tag, int peer) { return kind == TagLayout::Kind::raw ? tag : with_code(tag, code_to(peer)); }
-  int tag_from(int tag, int peer) {
+  /// A tag of `encode` as it is on the wire to, and from, a rank of the World; -1: the two have not agreed on
+  /// a code yet (see PairCodes).
+  WireTag tag_to(int tag, int peer) {
+    return kind == TagLayout::Kind::raw ? tag : with_code(tag, code_to(peer));
+  }
+  WireTag tag_from(int tag, int peer) {
     return kind == TagLayout::Kind::raw ? tag : with_code(tag, code_from(peer));
   }
   /// The same from anyone, if it does not depend on who it is.
-  std::optional<int> tag_from_any(int tag) const {
+  std::optional<WireTag> tag_from_any(int tag) const {
     if (kind == TagLayout::Kind::raw) return tag;
     if (uniform_code >= 0) return with_code(tag, uniform_code);
     return std::nullopt;
   }
+  /// Of a communicator in a context of its own: which one it is of those that this process shares with `peer`.
+  std::int64_t number_with(int peer) const { return 1 + (numbers ? numbers->with(peer) : 0); }
 
   /// The tag, without a code, of the next collective; or of one with a tag of the user's, which is checked.
   int tag_of_operation(const char* operation, std::optional<int> own_tag);
@@ -64,7 +69,13 @@ struct Context {
   Counters own_counters;
   Counters* counters = &own_counters;
   std::shared_ptr<const RankList> list;  ///< if the members are no range
-  std::optional<PairNumbers> numbers;    ///< before this communicator was made
+  std::optional<PairNumbers> numbers;    ///< before this communicator was made; none: it is the first
+
+  /// Where pairs number it: its members, and its place in the World's list of such contexts.
+  Group members;
+  Context* made_before = nullptr;
+  Context* made_after = nullptr;
+  bool is_numbered = false;
 
   /// Of a context whose receivers have named their codes: that of messages to this process, else -1.
   int code_here = -1;
@@ -75,15 +86,13 @@ struct Context {
   };
   std::unique_ptr<Named> named;
 
-  std::vector<std::uint64_t> claims;  ///< of reused codes: see World::claim
-
  private:
   struct Cached {
     int peer = -1;
     int code = 0;
   };
 
-  int with_code(int tag, int code) const;
+  WireTag with_code(int tag, int code) const;
   int code_to(int peer) {
     if (uniform_code >= 0) return uniform_code;
     const Cached& cached = cache_[static_cast<std::size_t>(peer) % cache_.size()];

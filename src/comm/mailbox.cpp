@@ -6,7 +6,71 @@
 namespace wisp::detail {
 
 Mailbox::~Mailbox() {
-  if (!waiting_.empty()) transport_.unwatch(*this);
+  if (is_watching_) transport_.unwatch(*this);
+}
+
+void Mailbox::watch_if_needed() {
+  const bool is_needed = !waiting_.empty() || !parked_.empty();
+  if (is_needed == is_watching_) return;
+  is_watching_ = is_needed;
+  is_needed ? transport_.watch(*this) : transport_.unwatch(*this);
+}
+
+void Mailbox::send(Message& message, const Sending& sending) {
+  codes_.need(sending.peer, sending.context->number_with(sending.peer));
+  Parked& parked = parked_.emplace_back(Parked{&message, sending, {}});
+  parked.sending.buffer = parked.types.keep(sending.buffer);
+  watch_if_needed();
+  look();
+}
+
+void Mailbox::find_code(Pattern& pattern) {
+  if (!pattern.lacks_code()) return;
+  codes_.need(pattern.source, pattern.context->number_with(pattern.source));
+  use_codes();
+  if (!pattern.is_any_number) pattern.wire_tag = pattern.context->tag_from(pattern.tag, pattern.source);
+}
+
+void Mailbox::refuse(Message& message) {
+  message.error = MPI_ERR_COMM;
+  message.lacks_code = true;
+  message.expected = static_cast<std::size_t>(codes_.code_count());
+  transport_.complete(message);
+}
+
+/// What waited for a code goes on, in the order of posting.
+bool Mailbox::use_codes() {
+  if (!codes_.take_learned()) return false;
+  const auto is_refused = [&](const Context& context, int peer) {
+    return codes_.is_refused(peer, context.number_with(peer));
+  };
+  for (Parked& parked : std::exchange(parked_, {})) {
+    const Sending& sending = parked.sending;
+    if (const WireTag tag = sending.context->tag_to(sending.tag, sending.peer); tag >= 0) {
+      const Message* sent = transport_.send(sending.buffer, sending.peer, tag, sending.mode,
+                                            sending.operation, parked.message);
+      if (sent == nullptr) transport_.complete(*parked.message);
+    } else if (is_refused(*sending.context, sending.peer)) {
+      refuse(*parked.message);
+    } else {
+      parked_.push_back(std::move(parked));
+    }
+  }
+  for (Waiting& waiting : waiting_) {
+    Pattern& pattern = waiting.pattern;
+    if (pattern.source < 0 || pattern.wire_tag >= 0) continue;
+    const WireTag tag = pattern.context->tag_from(pattern.tag, pattern.source);
+    if (tag >= 0 && !pattern.is_any_number) pattern.wire_tag = tag;
+    if (tag < 0 && is_refused(*pattern.context, pattern.source)) {
+      refuse(*std::exchange(waiting.message, nullptr));
+    }
+  }
+  std::erase_if(waiting_, [](const Waiting& waiting) { return waiting.message == nullptr; });
+  codes_.forget_refusals();
+  // They may have been looked at before anybody could know whose they are.
+  for (const Arrived& arrived : std::exchange(aside_, {})) hand_out(arrived);
+  watch_if_needed();
+  return true;
 }
 
 std::optional<Arrived> Mailbox::take_aside(const Pattern& pattern) {
@@ -17,6 +81,24 @@ std::optional<Arrived> Mailbox::take_aside(const Pattern& pattern) {
   const Arrived taken = *found;
   aside_.erase(found);
   return taken;
+}
+
+/// The next message that may be one for the pattern.
+std::optional<Arrived> Mailbox::take_arrived(const Pattern& pattern) {
+  if (pattern.lacks_code()) return std::nullopt;
+  if (pattern.wire_tag >= 0 || !transport_.is_shared() || pattern.context->kind == TagLayout::Kind::raw) {
+    return transport_.take_arrived(pattern.source, pattern.wire_tag);
+  }
+  // Not any message: it might be the caller's own.
+  const auto from = [&](int source) -> std::optional<Arrived> {
+    const WireTag tag = pattern.context->tag_from(pattern.tag, source);
+    return tag < 0 ? std::nullopt : transport_.take_arrived(source, tag);
+  };
+  if (pattern.source >= 0) return from(pattern.source);
+  for (int member = 0; member < pattern.members.size(); ++member) {
+    if (std::optional<Arrived> arrived = from(pattern.members.to_world(member))) return arrived;
+  }
+  return std::nullopt;
 }
 
 bool Mailbox::someone_waits_for_messages_of(const Pattern& pattern) const {
@@ -32,13 +114,14 @@ bool Mailbox::someone_waits_for_messages_of(const Pattern& pattern) const {
   });
 }
 
-void Mailbox::receive(Message& message, const Buffer& buffer, const Pattern& pattern) {
+void Mailbox::receive(Message& message, const Buffer& buffer, Pattern pattern) {
+  find_code(pattern);
   if (const std::optional<Arrived> arrived = take_aside(pattern)) {
     transport_.receive_arrived(message, buffer, *arrived);
-  } else if (pattern.is_exact() && !someone_waits_for_messages_of(pattern)) {
+  } else if (can_post(pattern) && !someone_waits_for_messages_of(pattern)) {
     transport_.receive(message, buffer, pattern.source, pattern.wire_tag);
   } else {
-    wait({&message, buffer, pattern, false});
+    wait({&message, buffer, pattern, false, {}});
   }
 }
 
@@ -47,11 +130,14 @@ void Mailbox::probe(Message& message, const Pattern& pattern) {
     message.envelope = *found;
     message.done = true;
   } else {
-    wait({&message, {}, pattern, true});
+    wait({&message, {}, pattern, true, {}});
   }
 }
 
-std::optional<Envelope> Mailbox::probe_now(const Pattern& pattern) {
+std::optional<Envelope> Mailbox::probe_now(Pattern pattern) {
+  find_code(pattern);
+  codes_.look();
+  use_codes();
   const auto first_aside = [&]() -> std::optional<Envelope> {
     for (const Arrived& arrived : aside_) {
       if (pattern.matches(arrived.envelope, tags_)) return arrived.envelope;
@@ -59,7 +145,7 @@ std::optional<Envelope> Mailbox::probe_now(const Pattern& pattern) {
     return std::nullopt;
   };
   if (const std::optional<Envelope> found = first_aside()) return found;
-  while (const std::optional<Arrived> arrived = transport_.take_arrived(pattern.source, pattern.wire_tag)) {
+  while (const std::optional<Arrived> arrived = take_arrived(pattern)) {
     hand_out(*arrived);
     if (const std::optional<Envelope> found = first_aside()) return found;
   }
@@ -67,17 +153,17 @@ std::optional<Envelope> Mailbox::probe_now(const Pattern& pattern) {
 }
 
 void Mailbox::wait(Waiting waiting) {
-  if (waiting_.empty()) transport_.watch(*this);
-  waiting_.push_back(waiting);
+  waiting.buffer = waiting.types.keep(waiting.buffer);
+  waiting_.push_back(std::move(waiting));
+  watch_if_needed();
   look();
 }
 
 bool Mailbox::look() {
-  bool moved = false;
+  codes_.look();
+  bool moved = use_codes();
   for (std::size_t i = 0; i < waiting_.size();) {
-    const Waiting waiting = waiting_[i];
-    const std::optional<Arrived> arrived =
-        transport_.take_arrived(waiting.pattern.source, waiting.pattern.wire_tag);
+    const std::optional<Arrived> arrived = take_arrived(waiting_[i].pattern);
     if (!arrived) {
       ++i;
     } else if (hand_out(*arrived)) {
@@ -89,14 +175,18 @@ bool Mailbox::look() {
 }
 
 bool Mailbox::hand_out(const Arrived& arrived) {
+  if (arrived.envelope.tag == tags_.service()) {
+    codes_.take(arrived);
+    return false;
+  }
   bool moved = false;
   bool received = false;
   for (std::size_t i = 0; i < waiting_.size() && !received;) {
-    const Waiting waiting = waiting_[i];
-    if (!waiting.pattern.matches(arrived.envelope, tags_)) {
+    if (!waiting_[i].pattern.matches(arrived.envelope, tags_)) {
       ++i;
       continue;
     }
+    const Waiting waiting = std::move(waiting_[i]);
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
     moved = true;
     if (waiting.is_probe) {
@@ -108,28 +198,26 @@ bool Mailbox::hand_out(const Arrived& arrived) {
     }
   }
   if (!received) aside_.push_back(arrived);
-  if (moved && waiting_.empty()) transport_.unwatch(*this);
+  watch_if_needed();
   return moved;
 }
 
 void Mailbox::close() noexcept {
-  if (waiting_.empty()) return;
-  transport_.unwatch(*this);
-  for (const Waiting& waiting : std::exchange(waiting_, {})) {
-    waiting.message->error = MPI_ERR_COMM;
-    transport_.complete(*waiting.message);
-  }
+  const auto end = [this](Message& message) {
+    message.error = MPI_ERR_COMM;
+    transport_.complete(message);
+  };
+  for (const Waiting& waiting : std::exchange(waiting_, {})) end(*waiting.message);
+  for (const Parked& parked : std::exchange(parked_, {})) end(*parked.message);
+  watch_if_needed();
 }
 
 void Mailbox::abandon(Message& message) noexcept {
-  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [&](const Waiting& waiting) { return waiting.message == &message; });
-  if (found == waiting_.end()) {
+  const auto is_it = [&](const auto& one) { return one.message == &message; };
+  if (std::erase_if(waiting_, is_it) + std::erase_if(parked_, is_it) == 0) {
     transport_.abandon(message);
-    return;
   }
-  waiting_.erase(found);
-  if (waiting_.empty()) transport_.unwatch(*this);
+  watch_if_needed();
 }
 
 }  // namespace wisp::detail

@@ -4,14 +4,17 @@
 #include <vector>
 
 #include "comm/context.hpp"
+#include "comm/pair_codes.hpp"
 #include "comm/tag_layout.hpp"
+#include "transport/kept_types.hpp"
 #include "transport/transport.hpp"
 #include "wisp/group.hpp"
 
 namespace wisp::detail {
 
 /// Receives and probes that MPI's own matching cannot serve: those that take messages from any member of a
-/// range, or with any tag of the user's.
+/// range, or with any tag of the user's; and messages of either direction whose code the two processes have
+/// not agreed on yet.
 ///
 /// A message that was looked at and is somebody else's is set aside in arrival order, and every later receive
 /// and probe looks there first: it is never taken wrongly, and hides nothing behind it.
@@ -22,7 +25,7 @@ class Mailbox final : public Watcher {
     Group members;      ///< who may be the sender, if it is not one rank
     int source = -1;    ///< one rank of the World, or -1: any of the members
     int tag = 0;        ///< without a code; if any of the lane will do, one of them
-    int wire_tag = -1;  ///< on the wire, or -1: it depends on the sender or the message
+    WireTag wire_tag = -1;  ///< or -1: it depends on the sender or the message, or is not known yet
     bool is_any_number = false;
     bool is_any_source = false;  ///< the tag on the wire says enough: nobody else's messages have it
 
@@ -36,22 +39,41 @@ class Mailbox final : public Watcher {
       return tags.kind_of(envelope.tag) == context->kind &&
              envelope.tag == context->tag_from(wanted, envelope.source);
     }
-    /// MPI's own matching can serve it.
+    bool lacks_code() const {
+      return source >= 0 && wire_tag < 0 && context->tag_from(tag, source) < 0;
+    }
     bool is_exact() const { return is_any_source || (source >= 0 && wire_tag >= 0); }
   };
 
-  Mailbox(Transport& transport, TagLayout tags) : transport_(transport), tags_(tags) {}
+  Mailbox(Transport& transport, TagLayout tags, PairCodes& codes)
+      : transport_(transport), tags_(tags), codes_(codes) {}
   ~Mailbox() override;
 
+  /// Of a message to `peer`.
+  struct Sending {
+    Context* context = nullptr;
+    ConstBuffer buffer;
+    int peer = -1;
+    int tag = 0;  ///< without a code
+    SendMode mode = SendMode::standard;
+    const char* operation = "";
+  };
+
+  /// Sends it when its code is known, in the order of posting.
+  void send(Message& message, const Sending& sending);
   /// Receives the first message that matches. In the order of posting, as MPI demands.
-  void receive(Message& message, const Buffer& buffer, const Pattern& pattern);
+  void receive(Message& message, const Buffer& buffer, Pattern pattern);
   /// Done when a message that matches has arrived; the message stays for a receive.
   void probe(Message& message, const Pattern& pattern);
-  std::optional<Envelope> probe_now(const Pattern& pattern);
+  std::optional<Envelope> probe_now(Pattern pattern);
 
   /// True if a receive that MPI could match itself may go to MPI: nothing is set aside for it, and nobody
   /// waits here who would have to be served first.
   bool is_idle() const { return aside_.empty() && waiting_.empty(); }
+  /// MPI's own matching can serve it.
+  bool can_post(const Pattern& pattern) const {
+    return pattern.is_exact() && transport_.can_post(pattern.wire_tag);
+  }
 
   bool look() override;
   void abandon(Message& message) noexcept;
@@ -64,17 +86,31 @@ class Mailbox final : public Watcher {
     Buffer buffer;
     Pattern pattern;
     bool is_probe;
+    KeptTypes types;
+  };
+  struct Parked {
+    Message* message;
+    Sending sending;
+    KeptTypes types;
   };
 
   std::optional<Arrived> take_aside(const Pattern& pattern);
+  std::optional<Arrived> take_arrived(const Pattern& pattern);
   bool someone_waits_for_messages_of(const Pattern& pattern) const;
   void wait(Waiting waiting);
   bool hand_out(const Arrived& arrived);
+  void find_code(Pattern& pattern);
+  bool use_codes();
+  void refuse(Message& message);
+  void watch_if_needed();
 
   Transport& transport_;
   TagLayout tags_;
+  PairCodes& codes_;
   std::vector<Arrived> aside_;
   std::vector<Waiting> waiting_;
+  std::vector<Parked> parked_;  ///< sends that wait for their codes
+  bool is_watching_ = false;
 };
 
 }  // namespace wisp::detail

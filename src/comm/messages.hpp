@@ -18,8 +18,11 @@ inline Mailbox::Pattern pattern_from_any(Context& context, const Group& members,
   return {&context, members, -1, tag, context.tag_from_any(tag).value_or(-1), false};
 }
 
-/// One message of `operation`, in the World's ranks and with the tag on the wire.
-Posted post_send(World& world, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+/// One message of `operation`, in the World's ranks; the tag is without a code.
+Posted post_send(Context& context, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
+                 const char* operation);
+/// The same with the tag on the wire.
+Posted post_send(World& world, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
                  const char* operation);
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
                     const char* operation, bool wants_envelope);

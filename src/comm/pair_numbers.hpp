@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -18,8 +19,8 @@ class PairNumbers {
  public:
   explicit PairNumbers(int world_size) : contiguous_(world_size), world_size_(world_size) {}
 
-  int with(int peer) const {
-    int number = contiguous_.at(peer);
+  std::int64_t with(int peer) const {
+    std::int64_t number = contiguous_.at(peer);
     if (strided_ != nullptr) {
       for (const Strided& strided : *strided_) number += strided.counts.at(strided.place_of(peer));
     }
@@ -28,18 +29,19 @@ class PairNumbers {
   /// True if the number is 0 with everybody.
   bool is_zero() const { return contiguous_.is_zero() && strided_ == nullptr; }
 
-  void add(const Group& members) {
+  /// One communicator, or so many, of these members.
+  void add(const Group& members, std::int64_t times = 1) {
     if (!members.is_range()) {
       for (int rank = 0; rank < members.size(); ++rank) {
         const int member = members.to_world(rank);
-        contiguous_.add(member, member);
+        contiguous_.add(member, member, times);
       }
     } else if (members.range().stride == 1 || members.size() == 1) {
-      contiguous_.add(members.range().first, members.to_world(members.size() - 1));
+      contiguous_.add(members.range().first, members.to_world(members.size() - 1), times);
     } else {
       Strided& strided = of_stride(members.range().stride);
       strided.counts.add(strided.place_of(members.range().first),
-                         strided.place_of(members.to_world(members.size() - 1)));
+                         strided.place_of(members.to_world(members.size() - 1)), times);
     }
   }
 

@@ -50,7 +50,7 @@ Posted post_checked_send(const Comm& comm, const ConstBuffer& buffer, int destin
   detail::Context& context = *CommAccess::context(comm).get();
   const int peer = comm.group().to_world(destination);
   const int bare_tag = world.tags().encode(context.kind, TagLayout::Lane::point_to_point, tag);
-  return detail::post_send(world, buffer, peer, context.tag_to(bare_tag, peer), mode, call);
+  return detail::post_send(context, buffer, peer, bare_tag, mode, call);
 }
 
 detail::Mailbox::Pattern checked_pattern(const Comm& comm, int source, int tag, const char* call) {

@@ -13,7 +13,7 @@ namespace {
 
 const detail::SimulatedTransport* simulated_transport(const Comm& comm) {
   const auto& context = detail::CommAccess::context(comm);
-  return !context ? nullptr : dynamic_cast<detail::SimulatedTransport*>(&context->world->transport());
+  return !context ? nullptr : dynamic_cast<detail::SimulatedTransport*>(&context->world->transport().inner());
 }
 
 detail::Machine machine_of(const SimulationOptions& options) {
@@ -39,8 +39,11 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
   std::vector<Task<>> programs;
   programs.reserve(static_cast<std::size_t>(options.ranks));
   for (int rank = 0; rank < options.ranks; ++rank) {
-    const detail::World::Facts facts{rank, options.ranks, options.tag_upper_bound, machine_of(options)};
-    auto world = std::make_shared<detail::World>(cluster.make_transport(rank), facts);
+    const detail::World::Facts facts{rank, options.ranks, options.tag_upper_bound, options.mpi_communicators,
+                                     machine_of(options)};
+    auto transport = cluster.make_transport(rank);
+    if (options.attached) transport = detail::World::shared(std::move(transport), facts);
+    auto world = std::make_shared<detail::World>(std::move(transport), facts);
     worlds.push_back(world);
     programs.push_back(
         program(detail::CommAccess::make_root(std::move(world), detail::TagLayout::Kind::isolated)));

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "wisp/posted.hpp"
+
 namespace wisp::detail {
 
 /// Where a message belongs, and how the tag on the wire says so. The only place that does arithmetic on tags.
@@ -16,7 +18,11 @@ namespace wisp::detail {
 /// either kind of collective, two lanes more, for algorithms whose messages of one pair are not all in one
 /// order, or come from any source.
 ///
-/// The code tells the communicators of a pair of ranks apart (see PairNumbers).
+/// The code tells the communicators of a pair of ranks apart (see PairCodes). Where a World has several MPI
+/// communicators, it also says which of them carries the message.
+///
+///   codes      | root | numbered …        | named …  | service |   of the first MPI communicator
+///              | numbered …          | named …                 |   of each other one
 class TagLayout {
  public:
   enum class Lane {
@@ -30,7 +36,7 @@ class TagLayout {
   enum class Kind { raw, isolated };
 
   /// `tag_upper_bound` is MPI_TAG_UB, at least 32,767.
-  explicit constexpr TagLayout(int tag_upper_bound) {
+  explicit constexpr TagLayout(int tag_upper_bound, int mpi_comms = 1) : mpi_comms_(mpi_comms) {
     const int bits = std::bit_width(static_cast<std::uint32_t>(tag_upper_bound) + 1) - 1;
     raw_bits_ = bits - 1 - lane_bits;
     // Up to the 32,767 that MPI guarantees for tags; then as many codes as there is room for.
@@ -61,29 +67,48 @@ class TagLayout {
     const Lane base = lane(collective) == Lane::own_tag ? Lane::of_own_tag : Lane::of_numbered;
     return with_lane(kind, static_cast<int>(base) + which, number(collective));
   }
-  constexpr int with_code(int tag, int code) const { return tag | code << number_bits_; }
+  constexpr WireTag with_code(int tag, int code) const {
+    const int within = code & (codes_of_one() - 1);
+    return to_wire(code >> code_bits(), tag | within << number_bits_);
+  }
+  /// What requests and answers of PairCodes carry; nothing else does.
+  constexpr WireTag service() const {
+    return with_code(encode(Kind::isolated, Lane::creation, 0), codes_of_one() - 1);
+  }
 
-  constexpr Kind kind_of(int tag) const {
-    return (tag >> (raw_bits_ + lane_bits)) == 0 ? Kind::raw : Kind::isolated;
+  constexpr Kind kind_of(WireTag tag) const {
+    return (mpi_tag(tag) >> (raw_bits_ + lane_bits)) == 0 ? Kind::raw : Kind::isolated;
   }
-  constexpr Lane lane(int tag) const { return static_cast<Lane>(tag >> raw_bits_ & ((1 << lane_bits) - 1)); }
-  constexpr int number(int tag) const { return tag & upper_bound(kind_of(tag)); }
-  constexpr int code(int tag) const {
-    return kind_of(tag) == Kind::raw ? 0 : (tag & ((1 << raw_bits_) - 1)) >> number_bits_;
+  constexpr Lane lane(WireTag tag) const {
+    return static_cast<Lane>(mpi_tag(tag) >> raw_bits_ & ((1 << lane_bits) - 1));
   }
-  // Codes. The lower half is given once, then a quarter is used in turn; the last quarter is for contexts
-  // that the receiver has named.
-  constexpr int code_count() const { return 1 << code_bits(); }
-  constexpr int once_given_count() const { return code_count() / 2; }
-  constexpr int reused_count() const { return code_count() / 4; }
-  constexpr int named_count() const { return code_count() - first_named_code(); }
-  constexpr int first_named_code() const { return once_given_count() + reused_count(); }
-  constexpr int code_of_pair_number(int number) const {
-    const int once = once_given_count();
-    return number < once ? number : once + (number - once) % reused_count();
+  constexpr int number(WireTag tag) const { return mpi_tag(tag) & upper_bound(kind_of(tag)); }
+
+  constexpr WireTag with_number(WireTag tag, int number) const { return tag - this->number(tag) + number; }
+
+  constexpr int code_count() const { return mpi_comms_ * codes_of_one(); }
+  /// Codes by the numbers of pairs: code `numbered_code(i)` for i from 0 to numbered_count() - 1.
+  constexpr int numbered_count() const {
+    return first_named_of_first() - 1 + (mpi_comms_ - 1) * numbered_of_other();
   }
-  constexpr bool is_reused_code(int code) const {
-    return code >= once_given_count() && code < first_named_code();
+  constexpr int numbered_code(int index) const {
+    const int of_first = first_named_of_first() - 1;
+    if (index < of_first) return 1 + index;
+    const int other = (index - of_first) / numbered_of_other();
+    return (1 + other) * codes_of_one() + (index - of_first) % numbered_of_other();
+  }
+  /// Codes of contexts that the receiver has named.
+  constexpr int named_count() const { return named_of_first() + (mpi_comms_ - 1) * named_of_other(); }
+  constexpr int named_code(int index) const {
+    if (index < named_of_first()) return first_named_of_first() + index;
+    const int other = (index - named_of_first()) / named_of_other();
+    return (1 + other) * codes_of_one() + numbered_of_other() + (index - named_of_first()) % named_of_other();
+  }
+  constexpr int named_index(int code) const {
+    const int mpi_comm = code >> code_bits();
+    const int within = code & (codes_of_one() - 1);
+    if (mpi_comm == 0) return within - first_named_of_first();
+    return named_of_first() + (mpi_comm - 1) * named_of_other() + within - numbered_of_other();
   }
 
  private:
@@ -91,11 +116,17 @@ class TagLayout {
 
   constexpr int bits_of(Kind kind) const { return kind == Kind::raw ? raw_bits_ : number_bits_; }
   constexpr int code_bits() const { return raw_bits_ - number_bits_; }
+  constexpr int codes_of_one() const { return 1 << code_bits(); }
+  constexpr int first_named_of_first() const { return codes_of_one() / 4 * 3; }
+  constexpr int named_of_first() const { return codes_of_one() - 1 - first_named_of_first(); }
+  constexpr int numbered_of_other() const { return codes_of_one() / 2; }
+  constexpr int named_of_other() const { return codes_of_one() - numbered_of_other(); }
   constexpr std::uint32_t counted(Kind kind) const { return (1U << (bits_of(kind) - 1)) - 1; }
   constexpr int with_lane(Kind kind, int lane, int number) const {
     return (kind == Kind::isolated ? 1 << (raw_bits_ + lane_bits) : 0) | lane << raw_bits_ | number;
   }
 
+  int mpi_comms_;
   int raw_bits_;     ///< of the number in a raw tag
   int number_bits_;  ///< of the number in an isolated tag; the code has the rest
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm/measure_machine.hpp"
+#include "comm/shared_transport.hpp"
 #include "transport/mpi_attribute.hpp"
 #include "transport/mpi_transport.hpp"
 #include "transport/throw_error.hpp"
@@ -44,14 +45,19 @@ void set_copied([[maybe_unused]] MpiTransport::Options& options, [[maybe_unused]
 #endif
 }
 
-enum class Ownership { own, callers };
-
-std::shared_ptr<World> make_world(MPI_Comm comm, const World::Facts& facts, Ownership ownership) {
+std::unique_ptr<Transport> transport_over(std::vector<MPI_Comm> comms, const World::Facts& facts, bool owned) {
   MpiTransport::Options options;
-  options.owned = ownership == Ownership::own;
+  options.owned = owned;
   set_copied(options, facts);
   options.rank = facts.rank;
-  return std::make_shared<World>(std::make_unique<MpiTransport>(comm, options), facts);
+  return std::make_unique<MpiTransport>(std::move(comms), options);
+}
+
+MPI_Comm duplicate_of(MPI_Comm comm) {
+  MPI_Comm ours = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(comm, &ours), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(ours, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return ours;
 }
 
 void check_comm(MPI_Comm comm, const char* call) {
@@ -76,35 +82,34 @@ bool environment_says_check() {
   return value != nullptr && *value != '\0' && std::string_view(value) != "0";
 }
 
+std::unique_ptr<Transport> World::shared(std::unique_ptr<Transport> transport, const Facts& facts) {
+  return std::make_unique<SharedTransport>(std::move(transport), TagLayout(facts.tag_upper_bound));
+}
+
 World::World(std::unique_ptr<Transport> transport, const Facts& facts)
     : transport_(std::move(transport)),
-      tags_(facts.tag_upper_bound),
-      mailbox_(*transport_, tags_),
+      tags_(facts.tag_upper_bound, facts.mpi_comms),
+      pair_codes_(*this, tags_.numbered_count()),
+      mailbox_(*transport_, tags_, pair_codes_),
       facts_(facts),
       pair_numbers_(facts.size) {}
 
-void World::claim(Context& context, int peer, int code) {
-  const auto key = static_cast<std::uint64_t>(peer) * static_cast<std::uint64_t>(tags_.code_count()) +
-                   static_cast<std::uint64_t>(code);
-  const Context*& holder = claims_[key];
-  if (holder == &context) return;
-  if (holder != nullptr) {
-    throw_error(
-        MPI_ERR_COMM,
-        "wisp::Comm: {} communicators were made that rank {} of the parent communicator shares; the tags "
-        "of this one are still in use by another. Free communicators that are done",
-        pair_numbers_.with(peer) + 1, peer);
-  }
-  holder = &context;
-  context.claims.push_back(key);
+void World::add_numbered(Context& context, const Group& members) {
+  context.is_numbered = true;
+  context.members = members;
+  context.made_before = latest_numbered_;
+  if (latest_numbered_ != nullptr) latest_numbered_->made_after = &context;
+  latest_numbered_ = &context;
+  pair_numbers_.add(members);
+  pair_codes_.count();
 }
 
-void World::drop_claims(const Context& context) noexcept {
-  for (const std::uint64_t claim : context.claims) claims_.erase(claim);
+void World::drop_numbered(Context& context) noexcept {
+  (context.made_after != nullptr ? context.made_after->made_before : latest_numbered_) = context.made_before;
+  if (context.made_before != nullptr) context.made_before->made_after = context.made_after;
 }
 
 int World::find_named_code() {
-  const int first = tags_.first_named_code();
   const int count = tags_.named_count();
   named_codes_.resize(static_cast<std::size_t>(count));
   for (int tried = 0; tried < count; ++tried) {
@@ -112,7 +117,7 @@ int World::find_named_code() {
     const int place = std::exchange(next_named_code_, (next_named_code_ + 1) % count);
     if (named_codes_[static_cast<std::size_t>(place)]) continue;
     named_codes_[static_cast<std::size_t>(place)] = true;
-    return first + place;
+    return tags_.named_code(place);
   }
   return -1;
 }
@@ -125,33 +130,43 @@ int World::take_named_code() {
 
 void World::throw_no_named_code() const {
   throw_error(MPI_ERR_COMM,
-              "wisp: {} chains and communicators of arbitrary ranks are alive here, the most that this MPI's "
-              "tags can tell apart; those of `range` and `subset` do not count",
-              tags_.named_count());
+              "wisp: {} chains and communicators of `create_group` are alive here, the most that this MPI's "
+              "tags can tell apart (those of `range` and `subset` do not count): drop some that are done, or "
+              "ask for more MPI communicators below (DuplicateOptions::mpi_communicators, now {})",
+              tags_.named_count(), facts_.mpi_comms);
 }
 
 void World::drop_named_code(int code) noexcept {
-  named_codes_[static_cast<std::size_t>(code - tags_.first_named_code())] = false;
+  named_codes_[static_cast<std::size_t>(tags_.named_index(code))] = false;
 }
 
-std::shared_ptr<World> World::duplicate(MPI_Comm comm) {
-  check_comm(comm, "wisp::Comm::duplicate");
-  return attribute_of<World, 0>(comm, [&] {
-    MPI_Comm ours = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_dup(comm, &ours), "MPI_Comm_dup");
-    check_mpi(MPI_Comm_set_errhandler(ours, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    World::Facts facts = facts_of(ours);
-    facts.machine = measure_machine(ours);
+std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
+  constexpr const char* call = "wisp::Comm::duplicate";
+  check_comm(comm, call);
+  check_within(MPI_ERR_ARG, call, "mpi_communicators", mpi_comms, 1, 1024);
+  std::shared_ptr<World> world = attribute_of<World, 0>(comm, [&] {
+    std::vector<MPI_Comm> ours{duplicate_of(comm)};
+    World::Facts facts = facts_of(ours.front());
+    facts.machine = measure_machine(ours.front());
     // mpirun may give the environment to some ranks only.
     int checks = facts.checks_calls ? 1 : 0;
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &checks, 1, MPI_INT, MPI_MAX, ours), "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &checks, 1, MPI_INT, MPI_MAX, ours.front()), "MPI_Allreduce");
     facts.checks_calls = checks != 0;
-    return over_own(ours, facts);
+    while (ours.size() < static_cast<std::size_t>(mpi_comms)) ours.push_back(duplicate_of(comm));
+    return over_own(std::move(ours), facts);
   });
+  if (world->facts().mpi_comms < mpi_comms) {
+    throw_error(MPI_ERR_ARG,
+                "{}: mpi_communicators = {}, but comm has been duplicated with {} before, which is kept until "
+                "comm is freed: ask for all in the first call",
+                call, mpi_comms, world->facts().mpi_comms);
+  }
+  return world;
 }
 
-std::shared_ptr<World> World::over_own(MPI_Comm comm, const Facts& facts) {
-  return make_world(comm, facts, Ownership::own);
+std::shared_ptr<World> World::over_own(std::vector<MPI_Comm> comms, Facts facts) {
+  facts.mpi_comms = static_cast<int>(comms.size());
+  return std::make_shared<World>(transport_over(std::move(comms), facts, true), facts);
 }
 
 std::shared_ptr<World> World::attach(MPI_Comm comm) {
@@ -159,20 +174,21 @@ std::shared_ptr<World> World::attach(MPI_Comm comm) {
   return attribute_of<World, 1>(comm, [&] {
     Facts facts = facts_of(comm);
     read_environment(facts.machine);
-    return make_world(comm, facts, Ownership::callers);
+    return std::make_shared<World>(shared(transport_over({comm}, facts, false), facts), facts);
   });
 }
 
 MPI_Comm World::mpi_comm() const {
-  const auto* mpi = dynamic_cast<const MpiTransport*>(transport_.get());
+  const auto* mpi = dynamic_cast<const MpiTransport*>(&transport_->inner());
   return mpi != nullptr ? mpi->comm() : MPI_COMM_NULL;
 }
 
 void World::close() noexcept {
   closed_ = true;
   mailbox_.close();
+  pair_codes_.close();
   for (Counters& counters : root_counters_) counters.more_persistent = {};  // they hold this World
-  if (auto* mpi = dynamic_cast<MpiTransport*>(transport_.get())) mpi->close();
+  if (auto* mpi = dynamic_cast<MpiTransport*>(&transport_->inner())) mpi->close();
 }
 
 void abandon(Message& message) noexcept {

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "comm/context.hpp"
 #include "comm/mailbox.hpp"
+#include "comm/pair_codes.hpp"
 #include "comm/tag_layout.hpp"
 #include "pattern/cost_model.hpp"
 #include "transport/transport.hpp"
@@ -25,6 +25,7 @@ class World {
     int rank = 0;
     int size = 0;
     int tag_upper_bound = 32767;
+    int mpi_comms = 1;  ///< that carry messages: each has codes of its own
     /// How messages cost, the same on all ranks.
     Machine machine;
     /// Whether collectives compare what the ranks call.
@@ -34,11 +35,13 @@ class World {
   World(std::unique_ptr<Transport> transport, const Facts& facts);
 
   /// The World of an isolated duplicate of `comm`, cached there. Collective over `comm` the first time.
-  static std::shared_ptr<World> duplicate(MPI_Comm comm);
-  /// The World of a communicator that nobody else uses; it is freed with the World.
-  static std::shared_ptr<World> over_own(MPI_Comm comm, const Facts& facts);
+  static std::shared_ptr<World> duplicate(MPI_Comm comm, int mpi_comms);
+  /// The World of communicators that nobody else uses; they are freed with it.
+  static std::shared_ptr<World> over_own(std::vector<MPI_Comm> comms, Facts facts);
   /// The World that shares the context of `comm`, cached there. Local.
   static std::shared_ptr<World> attach(MPI_Comm comm);
+  /// A transport that somebody else uses too.
+  static std::unique_ptr<Transport> shared(std::unique_ptr<Transport> transport, const Facts& facts);
 
   const Facts& facts() const { return facts_; }
   int rank() const { return facts_.rank; }
@@ -54,9 +57,12 @@ class World {
   /// How many isolated communicators this process shares with each other one. Besides that of all ranks.
   PairNumbers& pair_numbers() { return pair_numbers_; }
 
-  /// A reused code belongs to the one living context that talks with it first; throws if that is another.
-  void claim(Context& context, int peer, int code);
-  void drop_claims(const Context& context) noexcept;
+  PairCodes& pair_codes() { return pair_codes_; }
+  /// Lists a context that pairs number, which drops itself.
+  void add_numbered(Context& context, const Group& members);
+  void drop_numbered(Context& context) noexcept;
+  Context* latest_numbered() const { return latest_numbered_; }
+
   /// A code for a context that this process receives messages of, used by no other living one; or -1.
   int find_named_code();
   /// The same; an error if there is none.
@@ -90,19 +96,20 @@ class World {
 
   /// MPI_COMM_NULL on a simulated cluster.
   MPI_Comm mpi_comm() const;
-  bool closed() const { return closed_ || transport_->is_closed(); }
+  bool closed() const { return closed_ || transport_->inner().is_closed(); }
   /// Gives the MPI communicator back; whatever still refers to this World can only be dropped.
   void close() noexcept;
 
  private:
   std::unique_ptr<Transport> transport_;
   TagLayout tags_;
+  PairCodes pair_codes_;
   Mailbox mailbox_;
   Facts facts_;
   Counters root_counters_[2];
   PairNumbers pair_numbers_;
-  std::unordered_map<std::uint64_t, const Context*> claims_;  ///< by peer and code
-  std::vector<bool> named_codes_;                             ///< in use
+  Context* latest_numbered_ = nullptr;
+  std::vector<bool> named_codes_;  ///< in use
   int next_named_code_ = 0;
   std::vector<Choice> choices_;  ///< empty, or as many as are kept
   int direct_ranks_ = 0;

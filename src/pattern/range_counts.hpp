@@ -34,14 +34,14 @@ class RangeCounts {
   /// True if nothing was ever added.
   bool is_zero() const noexcept { return root_ == nullptr; }
 
-  void add(int first, int last) {
-    add_difference(first, 1);
-    add_difference(last + 1, -1);
+  void add(int first, int last, std::int64_t times = 1) {
+    add_difference(first, times);
+    add_difference(last + 1, -times);
   }
 
-  int at(int position) const noexcept {
+  std::int64_t at(int position) const noexcept {
     // Everything before the leaf of the next position.
-    int sum = 0;
+    std::int64_t sum = 0;
     const Node* node = root_;
     for (int level = levels_ - 1; node != nullptr && level >= 0; --level) {
       const int child = (position + 1) >> (level_bits * level) & (fan_out - 1);
@@ -57,7 +57,7 @@ class RangeCounts {
 
   struct Node {
     Node* children[fan_out] = {};
-    std::int32_t before[fan_out] = {};  ///< the sum of all differences in the children before this one
+    std::int64_t before[fan_out] = {};  ///< the sum of all differences in the children before this one
     std::int32_t owners = 1;
 
     static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
@@ -75,7 +75,7 @@ class RangeCounts {
     delete node;
   }
 
-  void add_difference(int index, int difference) {
+  void add_difference(int index, std::int64_t difference) {
     Node** slot = &root_;
     for (int level = levels_ - 1; level >= 0; --level) {
       Node& node = own(*slot);

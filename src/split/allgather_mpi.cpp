@@ -14,7 +14,7 @@ Task<ChainPlace> split_allgather_mpi(Link link, const SplitCase& of) {
   const ItemLayout layout = co_await ItemLayout::agree(link, of);
   const ItemTable all(layout, static_cast<std::size_t>(link.size()));
   const ScratchVector own = layout.own_item(link.rank());
-  auto& transport = dynamic_cast<MpiTransport&>(link.world().transport());
+  auto& transport = dynamic_cast<MpiTransport&>(link.world().transport().inner());
   Posted gathered = transport.allgather({own.data(), layout.bytes(), MPI_BYTE}, all.buffer());
   co_await gathered;
   co_return place_among(layout, all, own.data());

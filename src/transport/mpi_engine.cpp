@@ -136,16 +136,14 @@ bool MpiEngine::send_buffered(const ConstBuffer& buffer, std::size_t least, std:
   return true;
 }
 
-bool MpiEngine::send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm) {
-  if (!has_room_for_kept()) return false;
+void MpiEngine::send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Isend(packed.data(), static_cast<int>(bytes), MPI_PACKED, destination, tag, comm, &request),
             "MPI_Isend");
-  if (take_ended(request)) return true;
+  if (take_ended(request)) return;
   buffered_requests_.push_back(request);
   const std::size_t size = packed.bytes();
   buffered_.push_back({packed.give(), size});
-  return true;
 }
 
 bool MpiEngine::has_room_for_kept() {

@@ -36,8 +36,10 @@ class MpiEngine final : public Engine {
   bool send_buffered(const ConstBuffer& buffer, std::size_t least, std::size_t largest, int destination,
                      int tag, MPI_Comm comm);
 
+  /// True if one more message may be kept until it is gone.
+  bool has_room_for_kept();
   /// The same of bytes in memory that nobody else needs, which is kept instead of copied.
-  bool send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm);
+  void send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm);
 
   /// Takes a request that MPI has ended when it was made; false: it is not one. Such requests are one object,
   /// in Open MPI and in MPICH, and a look at the handle costs less than a test.
@@ -69,8 +71,6 @@ class MpiEngine final : public Engine {
     std::size_t bytes;
   };
 
-  /// True if one more message may be kept until it is gone.
-  bool has_room_for_kept();
   void drain_buffered();
   // How many are done; their places are in indices_, their statuses in statuses_.
   int test_requests();

@@ -55,63 +55,75 @@ class IntCount {
 
 }  // namespace
 
-MpiTransport::MpiTransport(MPI_Comm comm, Options options)
-    : engine_(MpiEngine::of_process()), comm_(comm), options_(options) {
+MpiTransport::MpiTransport(std::vector<MPI_Comm> comms, Options options)
+    : engine_(MpiEngine::of_process()), comms_(std::move(comms)), options_(options) {
   engine_->register_closable(*this);
 }
 
-MPI_Comm MpiTransport::open_comm() const {
-  if (comm_ == MPI_COMM_NULL) [[unlikely]] {
+MPI_Comm MpiTransport::open_comm(WireTag of) const {
+  const MPI_Comm comm = comms_[static_cast<std::size_t>(mpi_comm_of(of))];
+  if (comm == MPI_COMM_NULL) [[unlikely]] {
     throw Error(MPI_ERR_COMM, "wisp: the MPI communicator below has been freed");
   }
-  return comm_;
+  return comm;
 }
 
 void MpiTransport::close() noexcept {
-  if (comm_ == MPI_COMM_NULL) return;
+  if (is_closed_) return;
   is_closed_ = true;
   engine_->unregister_closable(*this);
-  MPI_Comm closing = std::exchange(comm_, MPI_COMM_NULL);
-  if (options_.owned) MPI_Comm_free(&closing);
+  for (MPI_Comm& comm : comms_) {
+    MPI_Comm closing = std::exchange(comm, MPI_COMM_NULL);
+    if (options_.owned) MPI_Comm_free(&closing);
+  }
 }
 
-Message* MpiTransport::send(const ConstBuffer& buffer, int destination, int tag, SendMode mode, const char*) {
+Message* MpiTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char*,
+                            Message* message) {
   // MPICH ends a send to oneself only when it is received: who sends first and receives then would hang.
   constexpr std::size_t largest_to_self = 4096;
   const bool to_self = destination == options_.rank;
   const std::size_t least = to_self ? 0 : options_.least_copied;
   const std::size_t largest = to_self ? largest_to_self : options_.largest_copied;
   if (mode == SendMode::standard &&
-      engine_->send_buffered(buffer, least, largest, destination, tag, open_comm())) {
+      engine_->send_buffered(buffer, least, largest, destination, mpi_tag(tag), open_comm(tag))) {
     return nullptr;
   }
   const IntCount counted(buffer);
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = mode == SendMode::standard ? MPI_Isend(buffer.address, counted.count(), counted.type(),
-                                                          destination, tag, open_comm(), &request)
-                                              : MPI_Issend(buffer.address, counted.count(), counted.type(),
-                                                           destination, tag, open_comm(), &request);
+  const auto send = mode == SendMode::standard ? MPI_Isend : MPI_Issend;
+  const int code = send(buffer.address, counted.count(), counted.type(), destination, mpi_tag(tag),
+                        open_comm(tag), &request);
   check_mpi(code, mode == SendMode::standard ? "MPI_Isend" : "MPI_Issend");
   if (engine_->take_ended(request)) return nullptr;
   // Not tested here: where MPI yields in a test, the core would be gone before the next message is posted.
-  auto* message = new Message;
+  if (message == nullptr) message = new Message;
   engine_->add(request, *message);
   return message;
 }
 
-Message* MpiTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
+Message* MpiTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                                    const char* operation) {
   const bool is_kept =
       destination != options_.rank && bytes >= options_.least_copied && bytes <= options_.largest_copied;
-  if (is_kept && engine_->send_kept(packed, bytes, destination, tag, open_comm())) return nullptr;
-  return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation);
+  if (is_kept && engine_->has_room_for_kept()) {
+    engine_->send_kept(packed, bytes, destination, mpi_tag(tag), open_comm(tag));
+    return nullptr;
+  }
+  return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation, nullptr);
 }
 
-void MpiTransport::receive(Message& message, const Buffer& buffer, int source, int tag) {
+void MpiTransport::send_owned(ScratchVector packed, int destination, WireTag tag, const char*) {
+  engine_->has_room_for_kept();  // makes some, now and then
+  const std::size_t bytes = packed.bytes();
+  engine_->send_kept(packed, bytes, destination, mpi_tag(tag), open_comm(tag));
+}
+
+void MpiTransport::receive(Message& message, const Buffer& buffer, int source, WireTag tag) {
   const IntCount counted(buffer);
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Irecv(buffer.address, counted.count(), counted.type(), source < 0 ? MPI_ANY_SOURCE : source,
-                      tag, open_comm(), &request),
+                      mpi_tag(tag), open_comm(tag), &request),
             "MPI_Irecv");
   engine_->add(request, message);
 }
@@ -127,22 +139,35 @@ Posted MpiTransport::allgather(const ConstBuffer& send, const Buffer& receive) {
   return posted;
 }
 
+std::optional<Arrived> MpiTransport::take_arrived(int source, WireTag tag) {
+  if (tag >= 0) return take_arrived_on(open_comm(tag), source, tag);
+  for (std::size_t i = 0; i < comms_.size(); ++i) {
+    const WireTag of = to_wire(static_cast<int>(i), 0);
+    if (std::optional<Arrived> arrived = take_arrived_on(open_comm(of), source, -1)) {
+      arrived->envelope.tag |= of;
+      return arrived;
+    }
+  }
+  return std::nullopt;
+}
+
 #ifdef SMPI_H
 
 // SMPI has no matched probe: a message that has arrived is received at once, as bytes, and unpacked later.
 
-std::optional<Arrived> MpiTransport::take_arrived(int source, int tag) {
+std::optional<Arrived> MpiTransport::take_arrived_on(MPI_Comm comm, int source, WireTag tag) {
   int found = 0;
   MPI_Status status;
-  check_mpi(MPI_Iprobe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : tag, open_comm(), &found,
-                       &status),
+  check_mpi(MPI_Iprobe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : mpi_tag(tag), comm,
+                       &found, &status),
             "MPI_Iprobe");
   if (found == 0) return std::nullopt;
-  const Envelope envelope = envelope_of(status);
+  Envelope envelope = envelope_of(status);
   auto bytes = std::make_unique<std::vector<char>>(envelope.bytes);
-  check_mpi(MPI_Recv(bytes->data(), static_cast<int>(envelope.bytes), MPI_BYTE, envelope.source, envelope.tag,
-                     comm_, MPI_STATUS_IGNORE),
+  check_mpi(MPI_Recv(bytes->data(), static_cast<int>(envelope.bytes), MPI_BYTE, envelope.source,
+                     mpi_tag(envelope.tag), comm, MPI_STATUS_IGNORE),
             "MPI_Recv");
+  if (tag >= 0) envelope.tag = tag;
   return Arrived{envelope, MPI_MESSAGE_NULL, bytes.release()};
 }
 
@@ -157,7 +182,7 @@ void MpiTransport::receive_arrived(Message& message, const Buffer& buffer, const
     message.error = MPI_ERR_TRUNCATE;
   } else {
     int position = 0;
-    check_mpi(MPI_Unpack(bytes->data(), received, &position, buffer.address, elements, counted.type(), comm_),
+    check_mpi(MPI_Unpack(bytes->data(), received, &position, buffer.address, elements, counted.type(), open_comm()),
               "MPI_Unpack");
   }
   if (message.wants_envelope) message.set_envelope(arrived.envelope);
@@ -166,15 +191,17 @@ void MpiTransport::receive_arrived(Message& message, const Buffer& buffer, const
 
 #else
 
-std::optional<Arrived> MpiTransport::take_arrived(int source, int tag) {
+std::optional<Arrived> MpiTransport::take_arrived_on(MPI_Comm comm, int source, WireTag tag) {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
-  check_mpi(MPI_Improbe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : tag, open_comm(),
+  check_mpi(MPI_Improbe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : mpi_tag(tag), comm,
                         &found, &message, &status),
             "MPI_Improbe");
   if (found == 0) return std::nullopt;
-  return Arrived{envelope_of(status), message, nullptr};
+  Envelope envelope = envelope_of(status);
+  if (tag >= 0) envelope.tag = tag;
+  return Arrived{envelope, message, nullptr};
 }
 
 void MpiTransport::receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) {

@@ -4,13 +4,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "transport/mpi_engine.hpp"
 #include "transport/transport.hpp"
 
 namespace wisp::detail {
 
-/// Messages over one MPI communicator.
+/// Messages over one MPI communicator, or over several with the same ranks, so that there are more tags.
 class MpiTransport final : public Transport, private Closable {
  public:
   struct Options {
@@ -20,21 +21,23 @@ class MpiTransport final : public Transport, private Closable {
     int rank = -1;  ///< of this process in the communicator
   };
 
-  MpiTransport(MPI_Comm comm, Options options);
+  MpiTransport(std::vector<MPI_Comm> comms, Options options);
   ~MpiTransport() override { close(); }
 
-  MPI_Comm comm() const { return comm_; }
-  /// An error once it is closed.
-  MPI_Comm open_comm() const;
+  /// The first one; MPI_COMM_NULL once it is closed.
+  MPI_Comm comm() const { return comms_.front(); }
+  /// That of a tag; an error once it is closed.
+  MPI_Comm open_comm(WireTag of = 0) const;
   void close() noexcept override;
 
   Engine& engine() override { return *engine_; }
-  Message* send(const ConstBuffer& buffer, int destination, int tag, SendMode mode,
-                const char* operation) override;
-  Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
+  Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
+                const char* operation, Message* message = nullptr) override;
+  Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                        const char* operation) override;
-  void receive(Message& message, const Buffer& buffer, int source, int tag) override;
-  std::optional<Arrived> take_arrived(int source, int tag) override;
+  void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override;
+  void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override;
+  std::optional<Arrived> take_arrived(int source, WireTag tag) override;
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override;
   /// MPI's own, over all ranks of the communicator.
   Posted allgather(const ConstBuffer& send, const Buffer& receive);
@@ -46,7 +49,9 @@ class MpiTransport final : public Transport, private Closable {
 
  private:
   std::shared_ptr<MpiEngine> engine_;
-  MPI_Comm comm_;
+  std::optional<Arrived> take_arrived_on(MPI_Comm comm, int source, WireTag tag);
+
+  std::vector<MPI_Comm> comms_;
   Options options_;
 };
 

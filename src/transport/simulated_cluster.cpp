@@ -44,8 +44,8 @@ void SimulatedCluster::run() {
   }
 }
 
-Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int destination, int tag,
-                                SendMode mode, const char* operation) {
+Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int destination, WireTag tag,
+                                SendMode mode, const char* operation, Message* message) {
   Rank& sender = ranks_[index(source)];
   auto packet = std::make_unique<Packet>();
   const TypeLayout layout = TypeLayout::of(buffer.type);
@@ -73,7 +73,7 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
   sender.counters.bytes_sent += packet->envelope.bytes;
   max_depth_ = std::max(max_depth_, packet->depth);
 
-  if (mode == SendMode::synchronous || options_.rendezvous) packet->sender = new Message;
+  if (mode == SendMode::synchronous || options_.rendezvous) packet->sender = message != nullptr ? message : new Message;
   Message* const sent = packet->sender;
   events_.push_back({packet->arrival, event_count_++, packet.get()});
   std::push_heap(events_.begin(), events_.end());
@@ -94,7 +94,7 @@ void SimulatedCluster::arrive(Packet* packet) {
            posted.tag == packet->envelope.tag;
   });
   if (match != receiver.posted.end()) {
-    const PostedReceive posted = *match;
+    const PostedReceive posted = std::move(*match);
     receiver.posted.erase(match);
     deliver(rank, *posted.message, posted.buffer, packet);
     return;
@@ -103,15 +103,16 @@ void SimulatedCluster::arrive(Packet* packet) {
   if (receiver.watcher != nullptr) receiver.watcher->look();
 }
 
-void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer, int source, int tag) {
+void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer, int source, WireTag tag) {
   if (const std::optional<Arrived> arrived = take_arrived(rank, source, tag)) {
     deliver(rank, message, buffer, static_cast<Packet*>(arrived->held));
   } else {
-    ranks_[index(rank)].posted.push_back({&message, buffer, source, tag});
+    PostedReceive& posted = ranks_[index(rank)].posted.emplace_back(PostedReceive{&message, {}, source, tag, {}});
+    posted.buffer = posted.types.keep(buffer);
   }
 }
 
-std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, int tag) {
+std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, WireTag tag) {
   std::vector<Packet*>& unexpected = ranks_[index(rank)].unexpected;
   const auto match = std::find_if(unexpected.begin(), unexpected.end(), [&](const Packet* packet) {
     return (source < 0 || packet->envelope.source == source) && (tag < 0 || packet->envelope.tag == tag);
@@ -233,9 +234,17 @@ SimulationReport SimulatedCluster::report() const {
   return report;
 }
 
-Message* SimulatedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
+Message* SimulatedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                                          const char* operation) {
-  return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation);
+  return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation, nullptr);
+}
+
+void SimulatedTransport::send_owned(ScratchVector packed, int destination, WireTag tag,
+                                    const char* operation) {
+  Posted sent(send({packed.data(), packed.bytes(), MPI_PACKED}, destination, tag, SendMode::standard, operation,
+                   nullptr));
+  // Its bytes are on the wire.
+  if (!sent.done()) abandon(*sent.message());
 }
 
 }  // namespace wisp::detail

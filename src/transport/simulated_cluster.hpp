@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "transport/kept_types.hpp"
 #include "transport/transport.hpp"
 #include "wisp/simulate.hpp"
 
@@ -68,7 +69,8 @@ class SimulatedCluster final : public Engine {
     Message* message;
     Buffer buffer;
     int source;
-    int tag;
+    WireTag tag;
+    KeptTypes types;
   };
   struct Rank {
     double clock = 0;
@@ -92,10 +94,10 @@ class SimulatedCluster final : public Engine {
   };
 
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
-  Message* send(int source, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
-                const char* operation);
-  void receive(int rank, Message& message, const Buffer& buffer, int source, int tag);
-  std::optional<Arrived> take_arrived(int rank, int source, int tag);
+  Message* send(int source, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
+                const char* operation, Message* message);
+  void receive(int rank, Message& message, const Buffer& buffer, int source, WireTag tag);
+  std::optional<Arrived> take_arrived(int rank, int source, WireTag tag);
   void deliver(int rank, Message& message, const Buffer& buffer, Packet* packet);
   void arrive(Packet* packet);
   void complete(int rank, Message& message);
@@ -127,16 +129,17 @@ class SimulatedTransport final : public Transport {
   int rank() const { return rank_; }
 
   Engine& engine() override { return cluster_; }
-  Message* send(const ConstBuffer& buffer, int destination, int tag, SendMode mode,
-                const char* operation) override {
-    return cluster_.send(rank_, buffer, destination, tag, mode, operation);
+  Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
+                const char* operation, Message* message) override {
+    return cluster_.send(rank_, buffer, destination, tag, mode, operation, message);
   }
-  Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
+  Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                        const char* operation) override;
-  void receive(Message& message, const Buffer& buffer, int source, int tag) override {
+  void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override;
+  void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override {
     cluster_.receive(rank_, message, buffer, source, tag);
   }
-  std::optional<Arrived> take_arrived(int source, int tag) override {
+  std::optional<Arrived> take_arrived(int source, WireTag tag) override {
     return cluster_.take_arrived(rank_, source, tag);
   }
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override {

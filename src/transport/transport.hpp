@@ -5,12 +5,11 @@
 #include <optional>
 
 #include "async/engine.hpp"
+#include "transport/type_layout.hpp"
 #include "wisp/buffer.hpp"
 #include "wisp/posted.hpp"
 
 namespace wisp::detail {
-
-class ScratchVector;
 
 enum class SendMode { standard, synchronous };
 
@@ -35,17 +34,26 @@ class Transport {
   virtual ~Transport() = default;
 
   virtual Engine& engine() = 0;
-  /// The message, or null: it has left, and nobody need wait for it. `operation` is what reports call it.
-  virtual Message* send(const ConstBuffer& buffer, int destination, int tag, SendMode mode,
-                        const char* operation) = 0;
+  /// What carries the messages.
+  virtual Transport& inner() { return *this; }
+  /// Whether somebody else's messages may arrive too: none is taken whose tag is not wisp's own.
+  virtual bool is_shared() const { return false; }
+  /// Whether a receive with such a tag may be posted at once; else its messages are taken when they arrive.
+  virtual bool can_post(WireTag) const { return true; }
+  /// The message, `message` if given, or null: it has left, and nobody need wait for it. `operation` is what
+  /// reports call it.
+  virtual Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
+                        const char* operation, Message* message = nullptr) = 0;
   /// The same of bytes that were packed for this message alone: the memory may be kept until they are gone,
   /// and `packed` is empty then.
-  virtual Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, int tag,
+  virtual Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                                const char* operation) = 0;
-  virtual void receive(Message& message, const Buffer& buffer, int source, int tag) = 0;
+  /// The same, and nobody waits for it.
+  virtual void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) = 0;
+  virtual void receive(Message& message, const Buffer& buffer, int source, WireTag tag) = 0;
 
   /// Takes the first message that has arrived from `source` with `tag`, if there is one.
-  virtual std::optional<Arrived> take_arrived(int source, int tag) = 0;
+  virtual std::optional<Arrived> take_arrived(int source, WireTag tag) = 0;
   virtual void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) = 0;
 
   virtual void watch(Watcher& watcher) = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "wisp/collectives.hpp"
@@ -154,6 +155,101 @@ TEST(FaultsMpiTest, AMessageThatIsTooLongForAWildcardNamesItsReceive) {
   } catch (const Error& error) {
     EXPECT_EQ(error.error_class(), MPI_ERR_TRUNCATE);
     EXPECT_EQ(std::string(error.what()).find("rank -1"), std::string::npos) << error.what();
+  }
+}
+
+TEST(FaultsMpiTest, AWildcardOfAnAttachedCommunicatorLeavesTheUsersOwnMessages) {
+  const OwnComm split(split_of_world());
+  const Comm comm = Comm::attach(split.get());
+  const int next = (comm.rank() + 1) % comm.size();
+  const int previous = (comm.rank() + comm.size() - 1) % comm.size();
+  for (const std::size_t count : {std::size_t{1}, std::size_t{5000}}) {
+    const int own = 100 + comm.rank();
+    MPI_Request sent = MPI_REQUEST_NULL;
+    MPI_Isend(&own, 1, MPI_INT, next, 5, split.get(), &sent);
+    // The user's message is the first to come; wisp's own is behind it.
+    std::vector<int> got(count, -1);
+    Request received = comm.ireceive(got);
+    const std::vector<int> data(count, comm.rank());
+    Request sending = count == 1 ? comm.isend(data, next, 7) : comm.issend(data, next, 7);
+    const Status status = received.wait();
+    sending.wait();
+    EXPECT_EQ(got, std::vector<int>(count, previous));
+    EXPECT_EQ(status.source, previous);
+    EXPECT_EQ(status.tag, 7);
+    EXPECT_EQ(status.bytes, count * sizeof(int));
+    int users = -1;
+    MPI_Recv(&users, 1, MPI_INT, previous, 5, split.get(), MPI_STATUS_IGNORE);
+    EXPECT_EQ(users, 100 + previous);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+  }
+}
+
+TEST(FaultsMpiTest, ADatatypeIsFreedWhileAnOperationUsesIt) {
+  const Comm comm = world();
+  constexpr int count = 3000;
+  const auto with_gaps = [] {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    MPI_Type_vector(count, 1, 2, MPI_INT, &made);
+    MPI_Type_commit(&made);
+    return made;
+  };
+  std::vector<int> data(2 * count, comm.rank() == 0 ? 7 : -1);
+  std::vector<int> again = data;
+  MPI_Datatype type = with_gaps();
+  Request once = comm.ibcast({data.data(), 1, type}, 0);
+  Request persistent = comm.bcast_init({again.data(), 1, type}, 0);
+  Request task = comm.start(bcast(comm, {data.data(), 1, type}, 0));
+  MPI_Type_free(&type);
+  std::vector<MPI_Datatype> others(20);  // whoever takes the place of the one that was freed
+  for (MPI_Datatype& other : others) {
+    MPI_Type_contiguous(3, MPI_DOUBLE, &other);
+    MPI_Type_commit(&other);
+  }
+  once.wait();
+  task.wait();
+  for (int run = 0; run < 2; ++run) {
+    persistent.start();
+    persistent.wait();
+  }
+  for (MPI_Datatype& other : others) MPI_Type_free(&other);
+  for (int i = 0; i < count; ++i) {
+    EXPECT_EQ(data[static_cast<std::size_t>(2 * i)], 7);
+    EXPECT_EQ(again[static_cast<std::size_t>(2 * i)], 7);
+  }
+}
+
+TEST(FaultsMpiTest, ThousandsAreAliveAndThereMayHaveBeenAnyNumber) {
+  const OwnComm split(split_of_world());
+  const Comm comm = Comm::duplicate(split.get(), {16});
+  std::vector<Comm> alive;
+  std::vector<Comm> groups;
+  std::vector<int> all(static_cast<std::size_t>(comm.size()));
+  for (int r = 0; r < comm.size(); ++r) all[static_cast<std::size_t>(r)] = comm.size() - 1 - r;
+  for (int i = 0; i < 4000; ++i) {
+    alive.push_back(comm.range(0, comm.size() - 1));
+    int sum = i;
+    if (i % 4 == 0) groups.push_back(comm.create_group(all, 1));
+    alive.back().allreduce(in_place(), buffer_of(sum), MPI_SUM);
+    ASSERT_EQ(sum, i * comm.size());
+  }
+  for (int i = 0; i < 20000; ++i) {
+    int value = comm.rank() == 0 ? i : -1;
+    comm.range(0, comm.size() - 1).bcast(buffer_of(value), 0);
+    ASSERT_EQ(value, i);
+  }
+  for (const std::vector<Comm>& comms : {alive, groups}) {
+    for (const Comm& one : comms) {
+      int value = one.rank() == 0 ? 5 : -1;
+      one.bcast(buffer_of(value), 0);
+      ASSERT_EQ(value, 5);
+    }
+  }
+  try {
+    Comm::duplicate(split.get(), {17});
+    ADD_FAILURE() << "there are 16";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("mpi_communicators = 17"), std::string::npos) << error.what();
   }
 }
 

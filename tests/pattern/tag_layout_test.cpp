@@ -18,7 +18,7 @@ TEST(TagLayoutTest, TagsStayWithinTheBoundOfMpi) {
     const TagLayout tags(bound);
     for (const Kind kind : {Kind::raw, Kind::isolated}) {
       int largest = tags.in_lane(tags.encode(kind, Lane::own_tag, tags.upper_bound(kind)), 1);
-      if (kind == Kind::isolated) largest = tags.with_code(largest, tags.code_count() - 1);
+      if (kind == Kind::isolated) largest = mpi_tag(tags.with_code(largest, tags.code_count() - 1));
       EXPECT_LE(largest, bound);
       EXPECT_GT(largest, 0);
     }
@@ -31,15 +31,16 @@ TEST(TagLayoutTest, IsolatedTagsReachWhatMpiGuaranteesWhereThereIsRoom) {
   EXPECT_EQ(TagLayout(2147483647).code_count(), 4096);
   EXPECT_EQ(TagLayout((1 << 28) - 1).code_count(), 512);
   EXPECT_EQ(TagLayout(least_bound_of_any_mpi).code_count(), 32);
-  EXPECT_EQ(TagLayout(least_bound_of_any_mpi).once_given_count(), 16);
-  EXPECT_EQ(TagLayout(least_bound_of_any_mpi).reused_count(), 8);
-  EXPECT_EQ(TagLayout(least_bound_of_any_mpi).named_count(), 8);
+  EXPECT_EQ(TagLayout(least_bound_of_any_mpi).numbered_count(), 23);
+  EXPECT_EQ(TagLayout(least_bound_of_any_mpi).named_count(), 7);
+  EXPECT_EQ(TagLayout(least_bound_of_any_mpi, 4).numbered_count(), 23 + 3 * 16);
+  EXPECT_EQ(TagLayout(least_bound_of_any_mpi, 4).named_count(), 7 + 3 * 16);
 }
 
 TEST(TagLayoutTest, NoTwoLanesKindsOrCodesShareATag) {
   for (const int bound : bounds) {
     const TagLayout tags(bound);
-    std::set<int> seen;
+    std::set<WireTag> seen;
     for (const Kind kind : {Kind::raw, Kind::isolated}) {
       for (const int number : {0, 1, 7, tags.upper_bound(kind) / 2}) {
         const int counted = tags.encode(kind, Lane::numbered, number);
@@ -50,7 +51,7 @@ TEST(TagLayoutTest, NoTwoLanesKindsOrCodesShareATag) {
               tags.in_lane(own, 1)}) {
           for (const int code : {0, 1, tags.code_count() - 1}) {
             if (kind == Kind::raw && code > 0) continue;
-            const int tag = tags.with_code(bare, code);
+            const WireTag tag = tags.with_code(bare, code);
             EXPECT_TRUE(seen.insert(tag).second) << tag;
             EXPECT_EQ(tags.number(tag), number);
             EXPECT_EQ(tags.kind_of(tag), kind);
@@ -80,16 +81,22 @@ TEST(TagLayoutTest, CountedCollectivesWrapAroundAndDoNotMeetPersistentOnes) {
   }
 }
 
-TEST(TagLayoutTest, LowCodesAreGivenOnceAndTheNextQuarterInTurn) {
-  const TagLayout tags(least_bound_of_any_mpi);  // 32 codes
-  for (int number = 0; number < 16; ++number) EXPECT_EQ(tags.code_of_pair_number(number), number);
-  for (int number = 16; number < 200; ++number) {
-    const int code = tags.code_of_pair_number(number);
-    EXPECT_TRUE(tags.is_reused_code(code));
-    EXPECT_EQ(code, 16 + (number - 16) % 8);
+TEST(TagLayoutTest, NumberedAndNamedCodesDifferFromEachOtherAndFromThoseOfRootAndService) {
+  for (const int mpi_comms : {1, 2, 5}) {
+    const TagLayout tags(least_bound_of_any_mpi, mpi_comms);
+    const int bare = tags.encode(Kind::isolated, Lane::creation, 0);
+    std::set<int> codes{0};
+    std::set<WireTag> wire{tags.with_code(bare, 0), tags.service()};
+    for (int i = 0; i < tags.numbered_count(); ++i) codes.insert(tags.numbered_code(i));
+    for (int i = 0; i < tags.named_count(); ++i) {
+      codes.insert(tags.named_code(i));
+      EXPECT_EQ(tags.named_index(tags.named_code(i)), i);
+    }
+    for (const int code : codes) wire.insert(tags.with_code(bare, code));
+    EXPECT_EQ(static_cast<int>(codes.size()), tags.code_count() - 1);
+    EXPECT_EQ(static_cast<int>(wire.size()), tags.code_count());
+    for (const WireTag tag : wire) EXPECT_LT(mpi_comm_of(tag), mpi_comms);
   }
-  EXPECT_FALSE(tags.is_reused_code(tags.first_named_code()));
-  EXPECT_FALSE(tags.is_reused_code(15));
 }
 
 }  // namespace

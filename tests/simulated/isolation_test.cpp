@@ -99,42 +99,6 @@ TEST(IsolationTest, NoMessageIsNeededToMakeARangeOrASubset) {
   EXPECT_EQ(report.messages, 0U);
 }
 
-TEST(IsolationTest, SequencesOfShortLivedCommunicatorsReuseCodes) {
-  SimulationOptions cluster = cluster_of(3, 0);
-  cluster.tag_upper_bound = 32767;  // 32 codes
-  simulate(cluster, [](Comm world) -> Task<> {
-    for (int i = 0; i < 200; ++i) {
-      const Comm comm = world.range(0, 2);
-      int sum = 0;
-      co_await allreduce(comm, buffer_of(std::as_const(i)), buffer_of(sum), MPI_SUM);
-      EXPECT_EQ(sum, 3 * i);
-    }
-  });
-}
-
-TEST(IsolationTest, ACodeThatIsStillInUseIsAnErrorNotAMixUp) {
-  SimulationOptions cluster = cluster_of(2, 0);
-  cluster.tag_upper_bound = 32767;
-  simulate(cluster, [](Comm world) -> Task<> {
-    std::vector<Comm> alive;
-    int failed_at = -1;
-    for (int i = 0; i < 40 && failed_at < 0; ++i) {
-      alive.push_back(world.range(0, 1));
-      const int mine = i;
-      int sum = 0;
-      try {
-        co_await allreduce(alive.back(), buffer_of(mine), buffer_of(sum), MPI_SUM);
-        EXPECT_EQ(sum, 2 * i);
-      } catch (const Error& error) {
-        EXPECT_EQ(error.error_class(), MPI_ERR_COMM);
-        EXPECT_NE(std::string(error.what()).find("still in use"), std::string::npos) << error.what();
-        failed_at = i;
-      }
-    }
-    EXPECT_EQ(failed_at, 16 + 8 - 1);  // the first code is that of all ranks
-  });
-}
-
 /// Two groups with the same members in different orders, created in different orders by different ranks.
 TEST(GroupCreationTest, CreationsOverlapInAnyOrder) {
   const std::vector<int> first = {4, 1, 3, 0, 6};

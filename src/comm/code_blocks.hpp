@@ -1,0 +1,111 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace wisp::detail {
+
+/// Which of the communicators that a pair of processes shares, counted from 1, has which code. The first ones
+/// have the code of their own number; later ones have what the two agreed on, a block of numbers at a time.
+///
+///   numbers   1 … 23 | 24 … 38 | 39 … 90 | 91 … 104 | …
+///   codes     0 … 22 | 3 7 8 … | unknown | 0 1 4 …  |        3 was free again when the first block was made
+///
+/// code_of: O(log blocks). Blocks of which nothing is held any more are dropped.
+class CodeBlocks {
+ public:
+  using Number = std::int64_t;
+
+  explicit CodeBlocks(int code_count) : code_count_(code_count) {}
+
+  int code_count() const { return code_count_; }
+
+  /// 0 … code_count - 1, or -1: the two have not agreed on it.
+  int code_of(Number number) const {
+    if (number <= code_count_) return static_cast<int>(number - 1);
+    const auto after = first_after(number);
+    if (after == blocks_.begin()) return -1;
+    const Block& block = *(after - 1);
+    return number < block.end() ? block.codes[static_cast<std::size_t>(number - block.first)] : -1;
+  }
+
+  /// Numbers from `first` on have these codes.
+  void add(Number first, std::vector<int> codes) {
+    blocks_.insert(first_after(first), Block{first, std::move(codes)});
+  }
+
+  /// How many numbers from `first` on, which has no code, a block can have: up to the next one.
+  Number room_from(Number first, Number most) const {
+    const auto after = first_after(first);
+    return after == blocks_.end() ? most : std::min(most, after->first - first);
+  }
+
+  /// Marks the codes of numbers that may be in use: those above `created`, whose communicators this process
+  /// has yet to make, and all that `for_each_alive` passes on. Forgets blocks without any.
+  template <class ForEachAlive>
+  std::vector<bool> held(Number created, ForEachAlive for_each_alive) {
+    std::vector<bool> held(static_cast<std::size_t>(code_count_));
+    for (Number number = created + 1; number <= code_count_; ++number) {
+      held[static_cast<std::size_t>(number - 1)] = true;
+    }
+    for (Block& block : blocks_) {
+      block.is_held = block.end() > created + 1;
+      for (Number number = std::max(block.first, created + 1); number < block.end(); ++number) {
+        held[static_cast<std::size_t>(block.codes[static_cast<std::size_t>(number - block.first)])] = true;
+      }
+    }
+    for_each_alive([&](Number number) {
+      if (number <= code_count_) {
+        held[static_cast<std::size_t>(number - 1)] = true;
+        return;
+      }
+      const auto after = first_after(number);
+      if (after == blocks_.begin() || number >= (after - 1)->end()) return;
+      Block& block = *(after - 1);
+      block.is_held = true;
+      held[static_cast<std::size_t>(block.codes[static_cast<std::size_t>(number - block.first)])] = true;
+    });
+    std::erase_if(blocks_, [](const Block& block) { return !block.is_held; });
+    return held;
+  }
+
+  std::size_t block_count() const { return blocks_.size(); }
+
+ private:
+  struct Block {
+    Number first;
+    std::vector<int> codes;
+    bool is_held = true;
+
+    Number end() const { return first + static_cast<Number>(codes.size()); }
+  };
+
+  std::vector<Block>::const_iterator first_after(Number number) const {
+    return std::upper_bound(blocks_.begin(), blocks_.end(), number,
+                            [](Number value, const Block& block) { return value < block.first; });
+  }
+  std::vector<Block>::iterator first_after(Number number) {
+    return std::upper_bound(blocks_.begin(), blocks_.end(), number,
+                            [](Number value, const Block& block) { return value < block.first; });
+  }
+
+  int code_count_;
+  std::vector<Block> blocks_;  ///< in the order of their numbers
+};
+
+/// Codes for a new block: of those that nobody holds three quarters, so that some are left for numbers that
+/// come before it, but at least one; not more than `most`.
+inline std::vector<int> choose_codes(const std::vector<bool>& held, std::int64_t most) {
+  const auto free = static_cast<std::int64_t>(std::count(held.begin(), held.end(), false));
+  const auto count = static_cast<std::size_t>(std::min(most, free - free / 4));
+  std::vector<int> chosen;
+  chosen.reserve(count);
+  for (std::size_t code = 0; code < held.size() && chosen.size() < count; ++code) {
+    if (!held[code]) chosen.push_back(static_cast<int>(code));
+  }
+  return chosen;
+}
+
+}  // namespace wisp::detail

@@ -1,0 +1,277 @@
+#include "comm/pair_codes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "comm/world.hpp"
+
+namespace wisp::detail {
+namespace {
+
+using Number = PairCodes::Number;
+using Words = std::vector<std::int64_t>;
+
+constexpr const char* operation = "codes of communicators";
+constexpr std::size_t bits_of_word = 63;  // of what fits a signed one
+
+enum class Kind : std::int64_t {
+  wanted,    ///< number, states taken
+  state,     ///< number, communicators made, blocks taken, held codes as bits
+  block,     ///< number, codes as bits
+  refused,   ///< number: both have made it, and there is no code for it
+  deferred,  ///< number: there is none now, and one of them has yet to make it
+};
+
+Words message_of(Kind kind, Number number) {
+  return {static_cast<std::int64_t>(kind), number};
+}
+
+void append_bits(Words& words, const std::vector<bool>& bits) {
+  const std::size_t first = words.size();
+  words.resize(first + (bits.size() + bits_of_word - 1) / bits_of_word);
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    if (bits[i]) words[first + i / bits_of_word] |= std::int64_t{1} << i % bits_of_word;
+  }
+}
+
+std::vector<bool> bits_at(const Words& words, std::size_t first, int count) {
+  std::vector<bool> bits(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    bits[i] = (words[first + i / bits_of_word] >> i % bits_of_word & 1) != 0;
+  }
+  return bits;
+}
+
+bool contains(const std::vector<Number>& numbers, Number number) {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+}  // namespace
+
+PairCodes::Pair& PairCodes::pair_with(int peer) {
+  std::unique_ptr<Pair>& pair = pairs_[peer];
+  if (pair == nullptr) pair = std::make_unique<Pair>(code_count_);
+  return *pair;
+}
+
+int PairCodes::code_of(int peer, Number number) const {
+  if (number > code_count_) {
+    const auto found = pairs_.find(peer);
+    const int code = found == pairs_.end() ? -1 : found->second->blocks.code_of(number);
+    return code < 0 ? -1 : world_.tags().numbered_code(code);
+  }
+  return world_.tags().numbered_code(static_cast<int>(number - 1));
+}
+
+std::vector<bool> PairCodes::held(int peer, Pair& pair) {
+  return pair.blocks.held(world_.pair_numbers().with(peer), [&](auto mark) {
+    for (Context* alive = world_.latest_numbered(); alive != nullptr; alive = alive->made_before) {
+      if (alive->members.from_world(peer) >= 0) mark(alive->number_with(peer));
+    }
+  });
+}
+
+void PairCodes::need(int peer, Number number) {
+  Pair& pair = pair_with(peer);
+  if (contains(pair.asked, number)) return;
+  if (peer == world_.rank()) {
+    give(peer, pair, number, number, std::vector<bool>(static_cast<std::size_t>(code_count_)));
+    return;
+  }
+  look();  // the other may have asked already
+  if (pair.blocks.code_of(number) >= 0 || contains(pair.refused, number)) return;
+  pair.asked.push_back(number);
+  if (peer < world_.rank()) {
+    tell_next_state(peer, pair);
+    return;
+  }
+  Words words = message_of(Kind::wanted, number);
+  words.push_back(pair.states);
+  tell(peer, std::move(words));
+}
+
+bool PairCodes::is_refused(int peer, Number number) const {
+  const auto found = pairs_.find(peer);
+  return found != pairs_.end() && contains(found->second->refused, number);
+}
+
+bool PairCodes::take_learned() {
+  return std::exchange(learned_, false);
+}
+
+void PairCodes::forget_refusals() {
+  if (!std::exchange(has_refused_, false)) return;
+  for (const auto& [peer, pair] : pairs_) pair->refused.clear();
+}
+
+void PairCodes::tell(int peer, Words words) {
+  while (!outgoing_.empty() && outgoing_.front().sent.done()) outgoing_.pop_front();
+  Outgoing& outgoing = outgoing_.emplace_back();
+  outgoing.words = std::move(words);
+  outgoing.sent = post_send(world_, std::as_const(outgoing.words), peer, world_.tags().service(),
+                            SendMode::standard, operation);
+}
+
+void PairCodes::close() noexcept {
+  incoming_.clear();
+  for (Outgoing& outgoing : outgoing_) {
+    // Somebody was told what it never asked for after all; MPI may still read it.
+    if (!outgoing.sent.done()) new Words(std::move(outgoing.words));
+  }
+  outgoing_.clear();
+}
+
+void PairCodes::take(const Arrived& arrived) {
+  Incoming& incoming = incoming_.emplace_back();
+  incoming.source = arrived.envelope.source;
+  incoming.words.resize(arrived.envelope.bytes / sizeof(std::int64_t));
+  incoming.received = Posted(new Message);
+  incoming.received.message()->operation = operation;
+  incoming.received.message()->world = &world_;
+  world_.transport().receive_arrived(*incoming.received.message(), incoming.words, arrived);
+}
+
+void PairCodes::look() {
+  // As long as a process has made no more than there are codes, nobody needs its answer.
+  if (created_ <= code_count_ && incoming_.empty()) return;
+  while (const auto arrived = world_.transport().take_arrived(-1, world_.tags().service())) take(*arrived);
+  while (!incoming_.empty() && incoming_.front().received.done()) {
+    const Incoming incoming = std::move(incoming_.front());
+    incoming_.pop_front();
+    incoming.received.await_resume();  // throws the error, if there is one
+    handle(incoming.source, incoming.words);
+  }
+  if (has_deferred_) ask_again();
+}
+
+void PairCodes::handle(int source, const Words& words) {
+  Pair& pair = pair_with(source);
+  const Number number = words[1];
+  switch (static_cast<Kind>(words[0])) {
+    case Kind::wanted:
+      // A state that is still on its way there serves it.
+      if (words[2] == pair.states) {
+        tell_state(source, pair, number);
+      } else if (pair.blocks.code_of(number) < 0) {
+        pair.promised.push_back(number);
+      }
+      return;
+    case Kind::state: {
+      ++pair.states;
+      for (; pair.confirmed < words[3]; ++pair.confirmed) pair.unconfirmed.pop_front();
+      std::vector<Number> numbers = pair.asked;
+      if (!contains(numbers, number)) numbers.push_back(number);
+      for (const Number wanted : numbers) {
+        // If it is known, the block is on its way.
+        if (pair.blocks.code_of(wanted) < 0) {
+          give(source, pair, wanted, words[2], bits_at(words, 4, code_count_));
+        }
+      }
+      return;
+    }
+    case Kind::block: {
+      const std::vector<bool> chosen = bits_at(words, 2, code_count_);
+      std::vector<int> codes;
+      for (int code = 0; code < code_count_; ++code) {
+        if (chosen[static_cast<std::size_t>(code)]) codes.push_back(code);
+      }
+      pair.blocks.add(number, std::move(codes));
+      ++pair.blocks_passed;
+      const auto is_known = [&](Number asked) { return pair.blocks.code_of(asked) >= 0; };
+      std::erase_if(pair.asked, is_known);
+      std::erase_if(pair.promised, is_known);
+      learned_ = true;
+      break;
+    }
+    case Kind::refused:
+      std::erase(pair.asked, number);
+      std::erase(pair.promised, number);
+      pair.refused.push_back(number);
+      has_refused_ = true;
+      learned_ = true;
+      break;
+    case Kind::deferred:
+      // If it is made here, the lower has yet to make it, and will want it then.
+      std::erase(pair.asked, number);
+      std::erase(pair.promised, number);
+      if (number > world_.pair_numbers().with(source)) {
+        pair.deferred.push_back(number);
+        has_deferred_ = true;
+      }
+      break;
+  }
+  tell_next_state(source, pair);
+}
+
+/// One state at a time: the block that answers it may well have the other numbers too.
+void PairCodes::tell_next_state(int peer, Pair& pair) {
+  if (pair.promised.empty() && !pair.asked.empty()) tell_state(peer, pair, pair.asked.front());
+}
+
+void PairCodes::tell_state(int peer, Pair& pair, Number number) {
+  pair.promised.push_back(number);
+  ++pair.states;
+  Words words = message_of(Kind::state, number);
+  words.push_back(world_.pair_numbers().with(peer));
+  words.push_back(pair.blocks_passed);
+  append_bits(words, held(peer, pair));
+  tell(peer, std::move(words));
+}
+
+void PairCodes::give(int peer, Pair& pair, Number number, Number made_there, std::vector<bool> in_use) {
+  const bool is_self = peer == world_.rank();
+  const std::vector<bool> held_here = held(peer, pair);
+  for (std::size_t code = 0; code < in_use.size(); ++code) in_use[code] = in_use[code] || held_here[code];
+  for (const std::vector<int>& codes : pair.unconfirmed) {
+    for (const int code : codes) in_use[static_cast<std::size_t>(code)] = true;
+  }
+  std::vector<int> codes = choose_codes(in_use, pair.blocks.room_from(number, code_count_));
+  if (codes.empty()) {
+    // Who has yet to make it asks again then.
+    const bool is_made_here = world_.pair_numbers().with(peer) >= number;
+    const bool is_made_there = made_there >= number;
+    if (is_made_here && is_made_there) {
+      std::erase(pair.asked, number);
+      pair.refused.push_back(number);
+      has_refused_ = true;
+      learned_ = true;
+    }
+    if (!is_made_here) {
+      pair.deferred.push_back(number);
+      has_deferred_ = true;
+    }
+    const bool is_refused = is_made_here && is_made_there;
+    if (!is_self) tell(peer, message_of(is_refused ? Kind::refused : Kind::deferred, number));
+    return;
+  }
+  if (!is_self) {
+    Words words = message_of(Kind::block, number);
+    std::vector<bool> chosen(static_cast<std::size_t>(code_count_));
+    for (const int code : codes) chosen[static_cast<std::size_t>(code)] = true;
+    append_bits(words, chosen);
+    tell(peer, std::move(words));
+    pair.unconfirmed.push_back(codes);
+  }
+  pair.blocks.add(number, std::move(codes));
+  std::erase_if(pair.asked, [&](Number asked) { return pair.blocks.code_of(asked) >= 0; });
+  learned_ = true;
+}
+
+/// What was put off until this process has made a communicator, and it has by now.
+void PairCodes::ask_again() {
+  has_deferred_ = false;
+  std::vector<std::pair<int, Number>> made;
+  for (const auto& [peer, pair] : pairs_) {
+    std::erase_if(pair->deferred, [&, peer = peer](Number number) {
+      const bool is_made = number <= world_.pair_numbers().with(peer);
+      if (is_made) made.emplace_back(peer, number);
+      return is_made;
+    });
+    has_deferred_ = has_deferred_ || !pair->deferred.empty();
+  }
+  for (const auto& [peer, number] : made) {
+    if (code_of(peer, number) < 0) need(peer, number);
+  }
+}
+
+}  // namespace wisp::detail

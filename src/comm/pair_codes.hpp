@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "comm/code_blocks.hpp"
+#include "transport/transport.hpp"
+
+namespace wisp::detail {
+
+class World;
+
+/// The codes of communicators that this process shares with each other one. As many as there are codes need
+/// no message. After those, the lower rank of a pair gives a block of later ones the codes that neither of
+/// the two holds any more, once it has heard from the upper which these are.
+///
+///   upper                                       lower
+///     | <--- wanted: number n ------------------- |    if the lower comes to n first
+///     | ---- state: n, made, held codes --------> |
+///     | <--- block: n … and their codes --------- |    or: all are in use; or: later, when both have made n
+///
+/// Held is what is alive, used or not, and what the process has yet to make. Whoever needs a code waits for
+/// it in the Mailbox; the other answers from the engine's poll, while something of its own waits there: both
+/// take part in what needs the code, so it comes to that.
+/// One exchange of about 2 (α + codes/8 β) for a block; blocks have thousands of numbers.
+class PairCodes {
+ public:
+  using Number = CodeBlocks::Number;
+
+  PairCodes(World& world, int code_count) : world_(world), code_count_(code_count) {}
+
+  /// One more communicator of this process, or so many, are numbered.
+  void count(std::int64_t times = 1) { created_ += times; }
+
+  /// The code of a number that this process shares with `peer`, as it is in tags; or -1: not known yet.
+  int code_of(int peer, Number number) const;
+  /// Finds out, unless that is under way; it may be known at once.
+  void need(int peer, Number number);
+  /// Takes and answers what has arrived.
+  void look();
+  /// One of its messages, which somebody has come upon.
+  void take(const Arrived& arrived);
+  /// True once something is known that was not.
+  bool take_learned();
+  /// Whether the two hold all codes. Whoever needs one later asks again.
+  bool is_refused(int peer, Number number) const;
+  void forget_refusals();
+
+  int code_count() const { return code_count_; }
+
+  /// Before the transport is closed.
+  void close() noexcept;
+
+ private:
+  struct Pair {
+    explicit Pair(int code_count) : blocks(code_count) {}
+
+    CodeBlocks blocks;
+    std::vector<Number> asked;     ///< by this process, and not answered yet
+    std::vector<Number> deferred;  ///< until this process has made them
+    std::vector<Number> refused;
+    std::vector<Number> promised;    ///< of the upper: the answer to a state will say more of them
+    std::int64_t states = 0;         ///< that the upper has sent, or that the lower has taken
+    std::int64_t blocks_passed = 0;  ///< that the lower has sent, or that the upper has taken
+    /// Codes of blocks that the upper has not confirmed: they may be in use there. Of the lower.
+    std::deque<std::vector<int>> unconfirmed;
+    std::int64_t confirmed = 0;
+  };
+  struct Incoming {
+    int source;
+    std::vector<std::int64_t> words;
+    Posted received;
+  };
+  struct Outgoing {
+    std::vector<std::int64_t> words;
+    Posted sent;
+  };
+
+  Pair& pair_with(int peer);
+  std::vector<bool> held(int peer, Pair& pair);
+  void tell(int peer, std::vector<std::int64_t> words);
+  void handle(int source, const std::vector<std::int64_t>& words);
+  void tell_state(int peer, Pair& pair, Number number);
+  void tell_next_state(int peer, Pair& pair);
+  void give(int peer, Pair& pair, Number number, Number made_there, std::vector<bool> in_use);
+  void ask_again();
+
+  World& world_;
+  int code_count_;
+  std::int64_t created_ = 0;
+  std::unordered_map<int, std::unique_ptr<Pair>> pairs_;
+  std::deque<Incoming> incoming_;
+  std::deque<Outgoing> outgoing_;
+  bool has_deferred_ = false;
+  bool has_refused_ = false;
+  bool learned_ = false;
+};
+
+}  // namespace wisp::detail

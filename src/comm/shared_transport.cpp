@@ -1,0 +1,97 @@
+#include "comm/shared_transport.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "transport/type_layout.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp::detail {
+namespace {
+
+struct Head {
+  std::int32_t tag;
+  std::int32_t place;
+  std::uint64_t bytes;
+};
+
+/// Up to here a copy costs less than one more message.
+constexpr std::size_t largest_within = 4096;
+
+Head head_of(const std::vector<std::byte>& bytes) {
+  Head head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  return head;
+}
+
+}  // namespace
+
+SharedTransport::~SharedTransport() {
+  for (std::unique_ptr<Opening>& opening : opening_) {
+    if (!opening->received->done) static_cast<void>(opening.release());  // MPI may still write to it
+  }
+}
+
+Message* SharedTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
+                               const char* operation, Message* message) {
+  if (!is_told(tag)) return inner_->send(buffer, destination, tag, mode, operation, message);
+  const TypeLayout layout = TypeLayout::of(buffer.type);
+  const std::size_t bytes = buffer.count * layout.size;
+  const bool is_within = mode == SendMode::standard && bytes <= largest_within;
+  const int place = is_within ? 0 : 1 + places_++ % tags_.upper_bound(TagLayout::Kind::isolated);
+  const Head head{tags_.number(tag), place, bytes};
+  ScratchVector packed(sizeof head + (is_within ? bytes : 0));
+  std::memcpy(packed.data(), &head, sizeof head);
+  if (is_within) pack(buffer, layout, packed.data() + sizeof head);
+  inner_->send_owned(std::move(packed), destination, tags_.with_number(tag, 0), operation);
+  if (is_within) return nullptr;
+  return inner_->send(buffer, destination, tags_.with_number(tag, place), mode, operation, message);
+}
+
+std::optional<Arrived> SharedTransport::take_arrived(int source, WireTag tag) {
+  if (!is_told(tag)) return inner_->take_arrived(source, tag);
+  const WireTag told = tags_.with_number(tag, 0);
+  if (const std::optional<Arrived> arrived = inner_->take_arrived(source, told)) {
+    Opening& opening = *opening_.emplace_back(std::make_unique<Opening>());
+    opening.envelope = arrived->envelope;
+    opening.bytes.resize(arrived->envelope.bytes);
+    inner_->receive_arrived(*opening.received, {opening.bytes.data(), opening.bytes.size(), MPI_BYTE},
+                            *arrived);
+  }
+  const auto first = std::find_if(opening_.begin(), opening_.end(), [&](const auto& opening) {
+    return (source < 0 || opening->envelope.source == source) && opening->envelope.tag == told;
+  });
+  if (first == opening_.end() || !(*first)->received->done) return std::nullopt;
+  std::unique_ptr<Opening> opened = std::move(*first);
+  opening_.erase(first);
+  const Head head = head_of(opened->bytes);
+  const Envelope envelope{opened->envelope.source, tags_.with_number(told, head.tag), head.bytes};
+  return Arrived{envelope, MPI_MESSAGE_NULL, opened.release()};
+}
+
+void SharedTransport::receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) {
+  if (!is_told(arrived.envelope.tag)) {
+    inner_->receive_arrived(message, buffer, arrived);
+    return;
+  }
+  const std::unique_ptr<Opening> opened(static_cast<Opening*>(arrived.held));
+  const Head head = head_of(opened->bytes);
+  if (head.place > 0) {
+    message.told_tag = arrived.envelope.tag;
+    inner_->receive(message, buffer, arrived.envelope.source,
+                    tags_.with_number(arrived.envelope.tag, head.place));
+    return;
+  }
+  const TypeLayout layout = TypeLayout::of(buffer.type);
+  if (head.bytes > buffer.count * layout.size) {
+    message.error = MPI_ERR_TRUNCATE;
+  } else if (layout.size > 0) {
+    unpack(opened->bytes.data() + sizeof head, {buffer.address, head.bytes / layout.size, buffer.type},
+           layout);
+  }
+  message.set_envelope(arrived.envelope);
+  inner_->complete(message);
+}
+
+}  // namespace wisp::detail

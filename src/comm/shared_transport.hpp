@@ -1,0 +1,70 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "comm/tag_layout.hpp"
+#include "transport/transport.hpp"
+
+namespace wisp::detail {
+
+/// Messages over an MPI communicator that its owner uses too: none is looked at that may be the owner's. A
+/// receive with any tag could only look at all, so the user's messages travel with one tag of their
+/// communicator, and their own tag before the data:
+///
+///   | tag | 0     | bytes | data … |     small ones
+///   | tag | place | bytes |              others; the data follow in a message whose number is the place
+///
+/// Others than the user's, and those of raw communicators, travel as they are.
+class SharedTransport final : public Transport {
+ public:
+  SharedTransport(std::unique_ptr<Transport> inner, TagLayout tags) : inner_(std::move(inner)), tags_(tags) {}
+  ~SharedTransport() override;
+
+  Transport& inner() override { return *inner_; }
+  bool is_shared() const override { return true; }
+  bool can_post(WireTag tag) const override { return !is_told(tag); }
+
+  Engine& engine() override { return inner_->engine(); }
+  Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
+                Message* message) override;
+  Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
+                       const char* operation) override {
+    return inner_->send_packed(packed, bytes, destination, tag, operation);
+  }
+  void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override {
+    inner_->send_owned(std::move(packed), destination, tag, operation);
+  }
+  void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override {
+    inner_->receive(message, buffer, source, tag);
+  }
+  std::optional<Arrived> take_arrived(int source, WireTag tag) override;
+  void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override;
+  void watch(Watcher& watcher) override { inner_->watch(watcher); }
+  void unwatch(Watcher& watcher) override { inner_->unwatch(watcher); }
+  void complete(Message& message) override { inner_->complete(message); }
+  void abandon(Message& message) noexcept override { inner_->abandon(message); }
+  void forget(Message& message) noexcept override { inner_->forget(message); }
+
+ private:
+  /// A message that was taken and is received as bytes.
+  struct Opening {
+    Envelope envelope;
+    std::vector<std::byte> bytes;
+    std::unique_ptr<Message> received = std::make_unique<Message>();
+  };
+
+  /// Whether the tag is told before the data.
+  bool is_told(WireTag tag) const {
+    return tag >= 0 && tags_.kind_of(tag) == TagLayout::Kind::isolated &&
+           tags_.lane(tag) == TagLayout::Lane::point_to_point;
+  }
+
+  std::unique_ptr<Transport> inner_;
+  TagLayout tags_;
+  int places_ = 0;  ///< given so far; they are used again in turn
+  std::deque<std::unique_ptr<Opening>> opening_;
+};
+
+}  // namespace wisp::detail
