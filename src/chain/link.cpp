@@ -62,7 +62,11 @@ Link ChainAccess::link(const Chain& chain, const char* operation, std::optional<
 
 Link ChainAccess::persistent_link(const Chain& chain, const char* operation, std::optional<int> own_tag) {
   if (own_tag) return link(chain, operation, own_tag);
-  return {chain.context_, chain.place_, chain.context_->tag_of_persistent(operation), operation};
+  // A chain that is not made of a communicator does not know its members.
+  const bool is_of_comm = chain.place_.here.code < 0;
+  CommAccess::PersistentTag made =
+      CommAccess::persistent_tag(chain.context_, is_of_comm ? chain.context_->group() : Group(), operation);
+  return {std::move(made.context), chain.place_, made.tag, operation};
 }
 
 void check_usable(const Chain& chain, const char* call) {

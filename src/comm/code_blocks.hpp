@@ -10,21 +10,33 @@ namespace wisp::detail {
 /// Which of the communicators that a pair of processes shares, counted from 1, has which code. The first ones
 /// have the code of their own number; later ones have what the two agreed on, a block of numbers at a time.
 ///
-///   numbers   1 … 23 | 24 … 38 | 39 … 90 | 91 … 104 | …
-///   codes     0 … 22 | 3 7 8 … | unknown | 0 1 4 …  |        3 was free again when the first block was made
+///   numbers   1 … 12 | 13 … 24 | 25 … 90 | 91 … 104 | …
+///   codes     0 … 11 | 3 7 8 … | unknown | 0 1 4 …  |        3 was free again when the first block was made
+///
+/// A communicator may need contexts more as it lives: extensions, which its members make in one order, but in
+/// any order with other communicators. Their numbers are negative, and make blocks of one.
 ///
 /// code_of: O(log blocks). Blocks of which nothing is held any more are dropped.
 class CodeBlocks {
  public:
   using Number = std::int64_t;
 
+  /// Extension 1, 2, … of communicator `of`; 0 is that of all ranks.
+  static constexpr Number extension(Number of, int which) { return -(of << extension_bits | which); }
+  static constexpr Number extended(Number number) { return -number >> extension_bits; }
+  static constexpr int extension_of(Number number) {
+    return static_cast<int>(-number & ((1 << extension_bits) - 1));
+  }
+
   explicit CodeBlocks(int code_count) : code_count_(code_count) {}
 
   int code_count() const { return code_count_; }
+  /// So many numbers have their own codes; the rest of the codes is for blocks.
+  static constexpr int given_count(int code_count) { return code_count - code_count / 2; }
 
   /// 0 … code_count - 1, or -1: the two have not agreed on it.
   int code_of(Number number) const {
-    if (number <= code_count_) return static_cast<int>(number - 1);
+    if (is_given(number)) return static_cast<int>(number - 1);
     const auto after = first_after(number);
     if (after == blocks_.begin()) return -1;
     const Block& block = *(after - 1);
@@ -38,34 +50,44 @@ class CodeBlocks {
 
   /// How many numbers from `first` on, which has no code, a block can have: up to the next one.
   Number room_from(Number first, Number most) const {
+    if (first < 0) return 1;
     const auto after = first_after(first);
     return after == blocks_.end() ? most : std::min(most, after->first - first);
   }
 
   /// Marks the codes of numbers that may be in use: those above `created`, whose communicators this process
-  /// has yet to make, and all that `for_each_alive` passes on. Forgets blocks without any.
+  /// has yet to make, and all that `for_each_alive` passes on, with the last extension that each has so far
+  /// (later ones are yet to be made), or -1 of an extension. Forgets blocks without any.
   template <class ForEachAlive>
   std::vector<bool> held(Number created, ForEachAlive for_each_alive) {
     std::vector<bool> held(static_cast<std::size_t>(code_count_));
-    for (Number number = created + 1; number <= code_count_; ++number) {
+    for (Number number = created + 1; is_given(number); ++number) {
       held[static_cast<std::size_t>(number - 1)] = true;
     }
     for (Block& block : blocks_) {
+      if (block.first < 0) {
+        block.is_held = extended(block.first) > created;
+        if (block.is_held) mark(held, block, block.first);
+        continue;
+      }
       block.is_held = block.end() > created + 1;
       for (Number number = std::max(block.first, created + 1); number < block.end(); ++number) {
-        held[static_cast<std::size_t>(block.codes[static_cast<std::size_t>(number - block.first)])] = true;
+        mark(held, block, number);
       }
     }
-    for_each_alive([&](Number number) {
-      if (number <= code_count_) {
+    for_each_alive([&](Number number, int extensions) {
+      if (is_given(number)) {
         held[static_cast<std::size_t>(number - 1)] = true;
-        return;
+      } else if (const auto after = first_after(number); after != blocks_.begin() && number < (after - 1)->end()) {
+        mark(held, *(after - 1), number);
       }
-      const auto after = first_after(number);
-      if (after == blocks_.begin() || number >= (after - 1)->end()) return;
-      Block& block = *(after - 1);
-      block.is_held = true;
-      held[static_cast<std::size_t>(block.codes[static_cast<std::size_t>(number - block.first)])] = true;
+      if (extensions < 0) return;
+      for (Block& block : blocks_) {
+        if (block.first >= 0) break;
+        if (extended(block.first) == number && extension_of(block.first) > extensions) {
+          mark(held, block, block.first);
+        }
+      }
     });
     std::erase_if(blocks_, [](const Block& block) { return !block.is_held; });
     return held;
@@ -82,6 +104,13 @@ class CodeBlocks {
     Number end() const { return first + static_cast<Number>(codes.size()); }
   };
 
+  static constexpr int extension_bits = 20;
+
+  bool is_given(Number number) const { return number > 0 && number <= given_count(code_count_); }
+  static void mark(std::vector<bool>& held, Block& block, Number number) {
+    block.is_held = true;
+    held[static_cast<std::size_t>(block.codes[static_cast<std::size_t>(number - block.first)])] = true;
+  }
   std::vector<Block>::const_iterator first_after(Number number) const {
     return std::upper_bound(blocks_.begin(), blocks_.end(), number,
                             [](Number value, const Block& block) { return value < block.first; });

@@ -136,25 +136,35 @@ Channel Comm::channel(const char* operation, std::optional<int> own_tag) const {
   return {context_, group_, rank_, context_->tag_of_operation(operation, own_tag), operation};
 }
 
+detail::CommAccess::PersistentTag detail::CommAccess::persistent_tag(const ContextPtr& of,
+                                                                       const Group& members,
+                                                                       const char* operation) {
+  Context& context = *of.get();
+  const TagLayout& tags = context.world->tags();
+  Counters& counters = *context.counters;
+  const std::uint32_t of_a_context = tags.persistent_count(context.kind);
+  if (counters.persistent < of_a_context || context.kind == TagLayout::Kind::raw || members.empty()) {
+    return {of, context.tag_of_persistent(operation)};
+  }
+  const std::uint32_t place = (counters.persistent++ - of_a_context) % of_a_context;
+  if (place == 0) {
+    ContextPtr extension(new Context(context.world, context.kind));
+    extension->list = context.list;
+    extension->numbers = context.numbers;
+    extension->extends_root = !context.is_numbered;
+    extension->extension = ++counters.extensions;
+    context.world->add_numbered(*extension.get(), members);
+    counters.more_persistent = std::move(extension);
+  }
+  return {counters.more_persistent, tags.encode_persistent_count(TagLayout::Kind::isolated, place)};
+}
+
 Channel detail::CommAccess::persistent_channel(const Comm& comm, const char* operation,
                                                std::optional<int> own_tag) {
   if (own_tag) return comm.channel(operation, own_tag);
   check_usable(comm, operation);
-  Context& context = *comm.context_.get();
-  const TagLayout& tags = context.world->tags();
-  Counters& counters = *context.counters;
-  const std::uint32_t of_a_context = tags.persistent_count(context.kind);
-  if (counters.persistent < of_a_context || comm.is_raw()) {
-    return {comm.context_, comm.group_, comm.rank_, context.tag_of_persistent(operation), operation};
-  }
-  // All ranks make them in the same order, as they make communicators: the next ones have a context, made
-  // alike on all ranks.
-  const std::uint32_t place = (counters.persistent++ - of_a_context) % of_a_context;
-  if (place == 0) {
-    counters.more_persistent = make_numbered(comm.context_->world, comm.group_, comm.context_->list).context_;
-  }
-  return {counters.more_persistent, comm.group_, comm.rank_,
-          tags.encode_persistent_count(TagLayout::Kind::isolated, place), operation};
+  PersistentTag made = persistent_tag(comm.context_, comm.context_->group(), operation);
+  return {std::move(made.context), comm.group_, comm.rank_, made.tag, operation};
 }
 
 Channel detail::CommAccess::creation_channel(const Comm& parent, Group members, int rank,

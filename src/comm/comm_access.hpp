@@ -23,6 +23,13 @@ struct CommAccess {
   /// A communicator of members in a context of its own, numbered for each pair of them.
   static Comm make_numbered(const std::shared_ptr<World>& world, Group members,
                             std::shared_ptr<const RankList> list);
+  /// The tag, without a code, of a persistent operation of `members`, which nobody else has in the context, or
+  /// in an extension of it. Without members there are only as many as one context has.
+  struct PersistentTag {
+    ContextPtr context;
+    int tag;
+  };
+  static PersistentTag persistent_tag(const ContextPtr& of, const Group& members, const char* operation);
   /// The channel of a persistent collective, whose tag nobody else has.
   static Channel persistent_channel(const Comm& comm, const char* operation, std::optional<int> own_tag);
   /// A channel for making a communicator of some of the ranks, whose tag is the caller's.

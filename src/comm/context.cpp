@@ -19,6 +19,11 @@ Context::~Context() {
   if (code_here >= 0) world->drop_named_code(code_here);
 }
 
+Group Context::group() const {
+  if (is_numbered) return members;
+  return uniform_code == 0 ? Group(Range{0, 1, world->size()}) : Group();
+}
+
 int Context::tag_of_operation(const char* operation, std::optional<int> own_tag) {
   const TagLayout& tags = world->tags();
   if (!own_tag) return tags.encode_count(kind, counters->collectives++);

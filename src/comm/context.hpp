@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "comm/code_blocks.hpp"
 #include "comm/pair_numbers.hpp"
 #include "comm/tag_layout.hpp"
 #include "wisp/detail/context_ptr.hpp"
@@ -21,6 +22,7 @@ class World;
 struct Counters {
   std::uint32_t collectives = 0;
   std::uint32_t persistent = 0;
+  int extensions = 0;          ///< contexts that were made for more of those
   ContextPtr more_persistent;  ///< whose tags the latest persistent collectives have, once its own are given
 };
 
@@ -54,7 +56,13 @@ struct Context {
     return std::nullopt;
   }
   /// Of a communicator in a context of its own: which one it is of those that this process shares with `peer`.
-  std::int64_t number_with(int peer) const { return 1 + (numbers ? numbers->with(peer) : 0); }
+  CodeBlocks::Number number_with(int peer) const {
+    const CodeBlocks::Number number = extends_root ? 0 : 1 + (numbers ? numbers->with(peer) : 0);
+    return extension == 0 ? number : CodeBlocks::extension(number, extension);
+  }
+
+  /// The members of a communicator of all ranks, or of one that pairs number; else empty.
+  Group group() const;
 
   /// The tag, without a code, of the next collective; or of one with a tag of the user's, which is checked.
   int tag_of_operation(const char* operation, std::optional<int> own_tag);
@@ -76,6 +84,8 @@ struct Context {
   Context* made_before = nullptr;
   Context* made_after = nullptr;
   bool is_numbered = false;
+  int extension = 0;  ///< 0, or which one it is of those of a communicator: of that of all ranks, or of `numbers`
+  bool extends_root = false;
 
   /// Of a context whose receivers have named their codes: that of messages to this process, else -1.
   int code_here = -1;

@@ -55,18 +55,20 @@ PairCodes::Pair& PairCodes::pair_with(int peer) {
 }
 
 int PairCodes::code_of(int peer, Number number) const {
-  if (number > code_count_) {
+  int code = static_cast<int>(number - 1);
+  if (number <= 0 || number > CodeBlocks::given_count(code_count_)) {
     const auto found = pairs_.find(peer);
-    const int code = found == pairs_.end() ? -1 : found->second->blocks.code_of(number);
-    return code < 0 ? -1 : world_.tags().numbered_code(code);
+    code = found == pairs_.end() ? -1 : found->second->blocks.code_of(number);
   }
-  return world_.tags().numbered_code(static_cast<int>(number - 1));
+  return code < 0 ? -1 : world_.tags().numbered_code(code);
 }
 
 std::vector<bool> PairCodes::held(int peer, Pair& pair) {
   return pair.blocks.held(world_.pair_numbers().with(peer), [&](auto mark) {
+    mark(0, world_.root_counters(TagLayout::Kind::isolated).extensions);
     for (Context* alive = world_.latest_numbered(); alive != nullptr; alive = alive->made_before) {
-      if (alive->members.from_world(peer) >= 0) mark(alive->number_with(peer));
+      if (alive->members.from_world(peer) < 0) continue;
+      mark(alive->number_with(peer), alive->extension > 0 ? -1 : alive->counters->extensions);
     }
   });
 }
@@ -132,8 +134,9 @@ void PairCodes::take(const Arrived& arrived) {
 }
 
 void PairCodes::look() {
-  // As long as a process has made no more than there are codes, nobody needs its answer.
-  if (created_ <= code_count_ && incoming_.empty()) return;
+  // As long as a process has made no more than have codes of their own, nobody needs its answer.
+  is_used_ = is_used_ || created_ > CodeBlocks::given_count(code_count_);
+  if (!is_used_ && incoming_.empty()) return;
   while (const auto arrived = world_.transport().take_arrived(-1, world_.tags().service())) take(*arrived);
   while (!incoming_.empty() && incoming_.front().received.done()) {
     const Incoming incoming = std::move(incoming_.front());

@@ -13,8 +13,8 @@ namespace wisp::detail {
 
 class World;
 
-/// The codes of communicators that this process shares with each other one. As many as there are codes need
-/// no message. After those, the lower rank of a pair gives a block of later ones the codes that neither of
+/// The codes of communicators that this process shares with each other one. The first ones
+/// (half of the codes) need no message. After those, the lower rank of a pair gives a block of later ones the codes that neither of
 /// the two holds any more, once it has heard from the upper which these are.
 ///
 ///   upper                                       lower
@@ -34,6 +34,9 @@ class PairCodes {
 
   /// One more communicator of this process, or so many, are numbered.
   void count(std::int64_t times = 1) { created_ += times; }
+
+  /// There is an extension, which others may need a code for.
+  void expect_requests() { is_used_ = true; }
 
   /// The code of a number that this process shares with `peer`, as it is in tags; or -1: not known yet.
   int code_of(int peer, Number number) const;
@@ -94,6 +97,7 @@ class PairCodes {
   std::unordered_map<int, std::unique_ptr<Pair>> pairs_;
   std::deque<Incoming> incoming_;
   std::deque<Outgoing> outgoing_;
+  bool is_used_ = false;  ///< somebody may need a code
   bool has_deferred_ = false;
   bool has_refused_ = false;
   bool learned_ = false;

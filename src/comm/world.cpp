@@ -100,6 +100,10 @@ void World::add_numbered(Context& context, const Group& members) {
   context.made_before = latest_numbered_;
   if (latest_numbered_ != nullptr) latest_numbered_->made_after = &context;
   latest_numbered_ = &context;
+  if (context.extension > 0) {
+    pair_codes_.expect_requests();
+    return;
+  }
   pair_numbers_.add(members);
   pair_codes_.count();
 }

@@ -58,7 +58,7 @@ class World {
   PairNumbers& pair_numbers() { return pair_numbers_; }
 
   PairCodes& pair_codes() { return pair_codes_; }
-  /// Lists a context that pairs number, which drops itself.
+  /// Lists a context that pairs number, which drops itself; and counts it, unless it is an extension.
   void add_numbered(Context& context, const Group& members);
   void drop_numbered(Context& context) noexcept;
   Context* latest_numbered() const { return latest_numbered_; }

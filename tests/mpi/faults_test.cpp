@@ -220,6 +220,7 @@ TEST(FaultsMpiTest, ADatatypeIsFreedWhileAnOperationUsesIt) {
 }
 
 TEST(FaultsMpiTest, ThousandsAreAliveAndThereMayHaveBeenAnyNumber) {
+  if (world().size() > 3) GTEST_SKIP() << "a few ranks are enough";
   const OwnComm split(split_of_world());
   const Comm comm = Comm::duplicate(split.get(), {16});
   std::vector<Comm> alive;
@@ -233,7 +234,7 @@ TEST(FaultsMpiTest, ThousandsAreAliveAndThereMayHaveBeenAnyNumber) {
     alive.back().allreduce(in_place(), buffer_of(sum), MPI_SUM);
     ASSERT_EQ(sum, i * comm.size());
   }
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < 6000; ++i) {
     int value = comm.rank() == 0 ? i : -1;
     comm.range(0, comm.size() - 1).bcast(buffer_of(value), 0);
     ASSERT_EQ(value, i);

@@ -803,6 +803,10 @@ void Running::prepare_messages() {
       const Sent& message = (*plain_sends)[i];
       requests->push_back(comm_.isend((*plain)[i], message.destination, message.tag));
     }
+    if (spec_.any_tag && from_any > 0) {
+      requests->push_back(comm_.start(receive_from_any(comm_, from_any, tag, probes, true, seen)));
+      return comm_.start(await_all(requests));
+    }
     // One receiver for each of the tags: others' messages stay.
     for (int t = 0; t < 3 && from_any > 0; ++t) {
       const auto count = std::ranges::count_if(*left, [&](const Sent& m) { return m.tag == tag + t; });
@@ -910,15 +914,18 @@ void Running::prepare_split() {
 }
 
 void Running::start() {
-  if (is_persistent_) {
-    request_.start();
-    return;
-  }
   Face face = spec_.face;
   if (face == Face::blocking && !can_block_) face = Face::task;
   const bool has_faces =
       spec_.kind != Kind::messages && spec_.kind != Kind::sort && spec_.kind != Kind::split;
   if (face == Face::persistent && !has_faces) face = Face::nonblocking;
+  for (int i = 0; i < spec_.dropped_before && face == Face::persistent; ++i) {
+    if (spec_.on_chain) {
+      const Request dropped = chain_.barrier_init();
+    } else {
+      const Request dropped = comm_.barrier_init();
+    }
+  }
   try {
     request_ = launch_(face, spec_.algorithm);
   } catch (const Error& error) {
@@ -927,7 +934,6 @@ void Running::start() {
     request_ = launch_(face, {});
   }
   is_persistent_ = face == Face::persistent;
-  if (is_persistent_) request_.start();
   if (face != Face::task && draw_.once_in(2)) types_.free();
 }
 

@@ -22,8 +22,12 @@ class Running {
   /// `can_block`: on real ranks.
   Running(const OperationSpec& spec, const Comm& comm, bool can_block);
 
-  /// Starts it, or does all of it if it blocks.
+  /// Starts it, or does all of it if it blocks; of a persistent one, makes it.
   void start();
+  /// Starts a persistent one.
+  void run() { request_.start(); }
+  /// Whether a second run gives the same.
+  bool runs_twice() const { return is_persistent_ && !Draw(spec_.seed).with(2).once_in(3); }
   /// To be awaited once; then a persistent one may be started again.
   Request& request() { return request_; }
   bool is_persistent() const { return is_persistent_; }

@@ -113,6 +113,7 @@ CommunicatorSpec random_communicator(Draw& draw, const std::vector<CommunicatorS
     const int b = draw.below(size);
     const int stride = draw.once_in(2) ? 1 : 1 + draw.below(3);
     for (int rank = std::min(a, b); rank <= std::max(a, b); rank += stride) spec.ranks.push_back(rank);
+    spec.stride = spec.ranks.size() == 1 && draw.once_in(2) ? 1 << (10 + draw.below(20)) : stride;
   } else {
     spec.ranks.resize(static_cast<std::size_t>(size));
     std::iota(spec.ranks.begin(), spec.ranks.end(), 0);
@@ -163,6 +164,11 @@ Program program_of(std::uint64_t seed, int ranks) {
       spec.face = static_cast<Face>(draw.below(static_cast<int>(Face::count)));
       spec.has_own_tag = draw.once_in(4);
       spec.seed = draw.bits();
+      // More than the tags of one context, where there are few; create_group has no more.
+      using Made = CommunicatorSpec::Kind;
+      const Made made_by = program.communicators[static_cast<std::size_t>(spec.comm)].kind;
+      const bool may_drop = made_by != Made::create_group && made_by != Made::icreate;
+      if (may_drop && spec.face == Face::persistent && draw.once_in(4)) spec.dropped_before = 30 + draw.below(3);
       if (!spec.on_chain && draw.once_in(2)) {
         std::vector<std::string_view> algorithms = algorithms_of_kind(spec.kind);
         if (is_of_neighbors(spec.kind)) algorithms = schedule_names();
@@ -170,6 +176,12 @@ Program program_of(std::uint64_t seed, int ranks) {
       }
       program.operations.push_back(spec);
     }
+  }
+  for (OperationSpec& spec : program.operations) {
+    const auto is_other = [&](const OperationSpec& other) {
+      return other.kind == Kind::messages && other.comm == spec.comm && other.id != spec.id;
+    };
+    spec.any_tag = spec.kind == Kind::messages && std::ranges::none_of(program.operations, is_other);
   }
   return program;
 }
@@ -192,6 +204,7 @@ std::string describe(const Program& program) {
             (spec.on_chain ? "the chain of " : "") + std::to_string(spec.comm) + ", phase " +
             std::to_string(spec.phase) + ", " + faces[static_cast<std::size_t>(spec.face)] +
             (spec.has_own_tag ? ", own tag" : "") +
+            (spec.dropped_before > 0 ? ", after " + std::to_string(spec.dropped_before) + " dropped ones" : "") +
             (spec.algorithm.empty() ? "" : ", algorithm " + spec.algorithm) + "\n";
   }
   return text;

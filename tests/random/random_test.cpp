@@ -100,11 +100,14 @@ class RealCluster {
       comm_ = Comm::attach(mpi_);
     } else {
       comm_ = Comm::duplicate(mpi_, {draw.once_in(4) ? 2 : 1});
+      is_own_ = draw.once_in(2);
     }
   }
   RealCluster(const RealCluster&) = delete;
   RealCluster& operator=(const RealCluster&) = delete;
   ~RealCluster() {
+    // A wildcard is pending when its communicator goes.
+    if (is_own_) pending() = comm_.ireceive(nobody_sends());
     comm_ = {};
     MPI_Comm_free(&mpi_);
   }
@@ -113,8 +116,18 @@ class RealCluster {
   const Comm& comm() const { return comm_; }
 
  private:
+  static Request& pending() {
+    static Request request;
+    return request;
+  }
+  static std::vector<int>& nobody_sends() {
+    static std::vector<int> buffer(1);
+    return buffer;
+  }
+
   MPI_Comm mpi_ = MPI_COMM_NULL;
   Comm comm_;
+  bool is_own_ = false;
 };
 
 /// Messages of MPI's own on the communicator below, which no wildcard may take.

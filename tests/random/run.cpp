@@ -48,11 +48,9 @@ class Rank {
       if (!parent.is_member()) continue;
       for (int t = 0; t < spec.dropped_before; ++t) parent.range(t % parent.size(), parent.size() - 1);
       switch (spec.kind) {
-        case Made::range: {
-          const int stride = spec.ranks.size() > 1 ? spec.ranks[1] - spec.ranks[0] : 1;
-          comms_[i] = parent.range(spec.ranks.front(), spec.ranks.back(), stride);
+        case Made::range:
+          comms_[i] = parent.range(spec.ranks.front(), spec.ranks.back(), spec.stride);
           break;
-        }
         case Made::subset:
           comms_[i] = parent.subset(spec.ranks);
           break;
@@ -108,28 +106,39 @@ class Rank {
     draw_.shuffle(order);
     std::map<int, std::size_t> next;
     for (const int comm : order) start(*of_comm[comm][next[comm]++]);
+    // Persistent ones in any order.
+    draw_.shuffle(persistent_);
+    for (Running* running : std::exchange(persistent_, {})) running->run();
     for (const OperationSpec* spec : blocking) start(*spec);
   }
 
   void start(const OperationSpec& spec) {
     auto running = std::make_unique<Running>(spec, comms_[static_cast<std::size_t>(spec.comm)], can_block_);
     running->start();
+    if (running->is_persistent()) persistent_.push_back(running.get());
     active_.push_back(std::move(running));
   }
 
   /// In an order of this rank's own; some go on in the next phase.
   Task<> complete(int phase) {
     draw_.shuffle(active_);
-    std::vector<std::unique_ptr<Running>> kept;
+    std::vector<std::unique_ptr<Running>> kept, again;
     for (std::unique_ptr<Running>& running : active_) {
       const bool is_last = phase + 1 == program_.phases;
-      if (!is_last && draw_.once_in(4)) {
+      if (!is_last && !running->is_persistent() && draw_.once_in(4)) {
         kept.push_back(std::move(running));
         continue;
       }
       if (can_block_ && draw_.once_in(2)) {
         for (int looks = 0; looks < 3 && running->request().active(); ++looks) running->request().test();
       }
+      co_await running->request();
+      check(*running);
+      if (!running->runs_twice()) continue;
+      running->run();
+      again.push_back(std::move(running));
+    }
+    for (const std::unique_ptr<Running>& running : again) {
       co_await running->request();
       check(*running);
     }
@@ -157,6 +166,7 @@ class Rank {
   Draw draw_;
   std::vector<Comm> comms_;
   std::vector<std::unique_ptr<Running>> active_;
+  std::vector<Running*> persistent_;  ///< made, and not started
 };
 
 }  // namespace

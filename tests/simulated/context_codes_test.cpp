@@ -23,7 +23,7 @@ namespace {
 using test::cluster_of;
 using test::error_of;
 
-constexpr int numbered_codes = 23;
+constexpr int numbered_codes = 23;  // the first 12 without a message
 
 /// A cluster whose tags have 32 codes, 23 of them for numbers of pairs.
 SimulationOptions few_codes(int ranks, int seed) {
