@@ -65,8 +65,8 @@ class Comm {
 
   /// All ranks of `comm`, sharing its context. Local. Errors of MPI are handled as `comm` says. The caller's
   /// own receives on `comm` must not use MPI_ANY_TAG while operations of wisp run, and tags of its own
-  /// messages are below half of MPI_TAG_UB (raw communicators: differ from those it gives to wisp). wisp takes
-  /// none of the caller's messages; where a raw receive leaves the tag open it may.
+  /// messages are below half of MPI_TAG_UB (raw communicators: differ from those it gives to wisp). wisp
+  /// takes none of the caller's messages; where a raw receive leaves the tag open it may.
   static Comm attach(MPI_Comm comm);
 
   /// The caller's rank, or MPI_UNDEFINED if it is not a member.

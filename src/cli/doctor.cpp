@@ -61,12 +61,13 @@ void look_at_mpi(Findings& found) {
 void look_at_tags(Findings& found, const detail::World& world) {
   const int upper_bound = world.facts().tag_upper_bound;
   const detail::TagLayout& tags = world.tags();
-  found.add("tags",
-            fmt::format("MPI_TAG_UB = {}: your tags and running collectives up to {} on each communicator; at "
-                        "one time {} communicators that two ranks share, and {} chains of a rank that are "
-                        "not made of a communicator",
-                        upper_bound, tags.upper_bound(detail::TagLayout::Kind::isolated),
-                        tags.numbered_count(), tags.named_count()));
+  found.add(
+      "tags",
+      fmt::format("MPI_TAG_UB = {}: your tags and running collectives up to {} on each communicator; at "
+                  "one time {} communicators that two ranks share, and {} chains of a rank that are "
+                  "not made of a communicator",
+                  upper_bound, tags.upper_bound(detail::TagLayout::Kind::isolated), tags.numbered_count(),
+                  tags.named_count()));
   constexpr int few_codes = 128;
   if (tags.code_count() < few_codes) {
     found.warnings.push_back(fmt::format(

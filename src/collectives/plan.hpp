@@ -93,27 +93,27 @@ inline std::shared_ptr<const KeptTypes> shared(KeptTypes types) {
 // The four faces of a collective: a task, and a blocking, a nonblocking and a persistent member of `Class`,
 // whose communicator `comm_of` gives. All but the blocking one have datatypes of their own.
 #define WISP_LIST(...) __VA_ARGS__
-#define WISP_FACES_OF(Class, Options, name, parameters, arguments)                                         \
-  Task<> name(const Class& on, WISP_LIST parameters const Options& options) {                              \
-    KeptTypes types;                                                                                       \
-    auto plan = types.call([&](const auto&... given) { return plan_##name(on, given...); },                \
-                           WISP_LIST arguments options);                                                   \
-    return with(std::move(types), task_of(comm_of(on), options, std::move(plan)));                         \
-  }                                                                                                        \
-  void Class::name(WISP_LIST parameters const Options& options) const {                                    \
-    auto plan = plan_##name(*this, WISP_LIST arguments options);                                           \
-    comm_of(*this).run(task_of(comm_of(*this), options, std::move(plan)));                                 \
-  }                                                                                                        \
-  Request Class::i##name(WISP_LIST parameters const Options& options) const {                              \
-    Task<> task = wisp::name(*this, WISP_LIST arguments options);                                          \
-    return comm_of(*this).start(std::move(task));                                                          \
-  }                                                                                                        \
-  Request Class::name##_init(WISP_LIST parameters const Options& options) const {                          \
-    KeptTypes types;                                                                                       \
-    auto plan = types.call([&](const auto&... given) { return plan_##name(*this, given...); },             \
-                           WISP_LIST arguments options);                                                   \
-    plan.types = shared(std::move(types));                                                                 \
-    return persistent(comm_of(*this), options, std::move(plan));                                           \
+#define WISP_FACES_OF(Class, Options, name, parameters, arguments)                             \
+  Task<> name(const Class& on, WISP_LIST parameters const Options& options) {                  \
+    KeptTypes types;                                                                           \
+    auto plan = types.call([&](const auto&... given) { return plan_##name(on, given...); },    \
+                           WISP_LIST arguments options);                                       \
+    return with(std::move(types), task_of(comm_of(on), options, std::move(plan)));             \
+  }                                                                                            \
+  void Class::name(WISP_LIST parameters const Options& options) const {                        \
+    auto plan = plan_##name(*this, WISP_LIST arguments options);                               \
+    comm_of(*this).run(task_of(comm_of(*this), options, std::move(plan)));                     \
+  }                                                                                            \
+  Request Class::i##name(WISP_LIST parameters const Options& options) const {                  \
+    Task<> task = wisp::name(*this, WISP_LIST arguments options);                              \
+    return comm_of(*this).start(std::move(task));                                              \
+  }                                                                                            \
+  Request Class::name##_init(WISP_LIST parameters const Options& options) const {              \
+    KeptTypes types;                                                                           \
+    auto plan = types.call([&](const auto&... given) { return plan_##name(*this, given...); }, \
+                           WISP_LIST arguments options);                                       \
+    plan.types = shared(std::move(types));                                                     \
+    return persistent(comm_of(*this), options, std::move(plan));                               \
   }
 #define WISP_FACES(name, parameters, arguments) \
   WISP_FACES_OF(Comm, CollectiveOptions, name, parameters, arguments)

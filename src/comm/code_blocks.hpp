@@ -78,7 +78,8 @@ class CodeBlocks {
     for_each_alive([&](Number number, int extensions) {
       if (is_given(number)) {
         held[static_cast<std::size_t>(number - 1)] = true;
-      } else if (const auto after = first_after(number); after != blocks_.begin() && number < (after - 1)->end()) {
+      } else if (const auto after = first_after(number);
+                 after != blocks_.begin() && number < (after - 1)->end()) {
         mark(held, *(after - 1), number);
       }
       if (extensions < 0) return;

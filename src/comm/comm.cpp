@@ -137,8 +137,8 @@ Channel Comm::channel(const char* operation, std::optional<int> own_tag) const {
 }
 
 detail::CommAccess::PersistentTag detail::CommAccess::persistent_tag(const ContextPtr& of,
-                                                                       const Group& members,
-                                                                       const char* operation) {
+                                                                     const Group& members,
+                                                                     const char* operation) {
   Context& context = *of.get();
   const TagLayout& tags = context.world->tags();
   Counters& counters = *context.counters;

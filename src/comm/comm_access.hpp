@@ -23,8 +23,8 @@ struct CommAccess {
   /// A communicator of members in a context of its own, numbered for each pair of them.
   static Comm make_numbered(const std::shared_ptr<World>& world, Group members,
                             std::shared_ptr<const RankList> list);
-  /// The tag, without a code, of a persistent operation of `members`, which nobody else has in the context, or
-  /// in an extension of it. Without members there are only as many as one context has.
+  /// The tag, without a code, of a persistent operation of `members`, which nobody else has in the context,
+  /// or in an extension of it. Without members there are only as many as one context has.
   struct PersistentTag {
     ContextPtr context;
     int tag;

@@ -55,7 +55,8 @@ struct Context {
     if (uniform_code >= 0) return with_code(tag, uniform_code);
     return std::nullopt;
   }
-  /// Of a communicator in a context of its own: which one it is of those that this process shares with `peer`.
+  /// Of a communicator in a context of its own: which one it is of those that this process shares with
+  /// `peer`.
   CodeBlocks::Number number_with(int peer) const {
     const CodeBlocks::Number number = extends_root ? 0 : 1 + (numbers ? numbers->with(peer) : 0);
     return extension == 0 ? number : CodeBlocks::extension(number, extension);
@@ -84,7 +85,8 @@ struct Context {
   Context* made_before = nullptr;
   Context* made_after = nullptr;
   bool is_numbered = false;
-  int extension = 0;  ///< 0, or which one it is of those of a communicator: of that of all ranks, or of `numbers`
+  int extension =
+      0;  ///< 0, or which one it is of those of a communicator: of that of all ranks, or of `numbers`
   bool extends_root = false;
 
   /// Of a context whose receivers have named their codes: that of messages to this process, else -1.

@@ -47,8 +47,8 @@ bool Mailbox::use_codes() {
   for (Parked& parked : std::exchange(parked_, {})) {
     const Sending& sending = parked.sending;
     if (const WireTag tag = sending.context->tag_to(sending.tag, sending.peer); tag >= 0) {
-      const Message* sent = transport_.send(sending.buffer, sending.peer, tag, sending.mode,
-                                            sending.operation, parked.message);
+      const Message* sent =
+          transport_.send(sending.buffer, sending.peer, tag, sending.mode, sending.operation, parked.message);
       if (sent == nullptr) transport_.complete(*parked.message);
     } else if (is_refused(*sending.context, sending.peer)) {
       refuse(*parked.message);

@@ -22,9 +22,9 @@ class Mailbox final : public Watcher {
  public:
   struct Pattern {
     Context* context = nullptr;
-    Group members;      ///< who may be the sender, if it is not one rank
-    int source = -1;    ///< one rank of the World, or -1: any of the members
-    int tag = 0;        ///< without a code; if any of the lane will do, one of them
+    Group members;          ///< who may be the sender, if it is not one rank
+    int source = -1;        ///< one rank of the World, or -1: any of the members
+    int tag = 0;            ///< without a code; if any of the lane will do, one of them
     WireTag wire_tag = -1;  ///< or -1: it depends on the sender or the message, or is not known yet
     bool is_any_number = false;
     bool is_any_source = false;  ///< the tag on the wire says enough: nobody else's messages have it
@@ -39,9 +39,7 @@ class Mailbox final : public Watcher {
       return tags.kind_of(envelope.tag) == context->kind &&
              envelope.tag == context->tag_from(wanted, envelope.source);
     }
-    bool lacks_code() const {
-      return source >= 0 && wire_tag < 0 && context->tag_from(tag, source) < 0;
-    }
+    bool lacks_code() const { return source >= 0 && wire_tag < 0 && context->tag_from(tag, source) < 0; }
     bool is_exact() const { return is_any_source || (source >= 0 && wire_tag >= 0); }
   };
 

@@ -14,8 +14,8 @@ namespace wisp::detail {
 class World;
 
 /// The codes of communicators that this process shares with each other one. The first ones
-/// (half of the codes) need no message. After those, the lower rank of a pair gives a block of later ones the codes that neither of
-/// the two holds any more, once it has heard from the upper which these are.
+/// (half of the codes) need no message. After those, the lower rank of a pair gives a block of later ones the
+/// codes that neither of the two holds any more, once it has heard from the upper which these are.
 ///
 ///   upper                                       lower
 ///     | <--- wanted: number n ------------------- |    if the lower comes to n first

@@ -45,7 +45,8 @@ void set_copied([[maybe_unused]] MpiTransport::Options& options, [[maybe_unused]
 #endif
 }
 
-std::unique_ptr<Transport> transport_over(std::vector<MPI_Comm> comms, const World::Facts& facts, bool owned) {
+std::unique_ptr<Transport> transport_over(std::vector<MPI_Comm> comms, const World::Facts& facts,
+                                          bool owned) {
   MpiTransport::Options options;
   options.owned = owned;
   set_copied(options, facts);
@@ -160,10 +161,11 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
     return over_own(std::move(ours), facts);
   });
   if (world->facts().mpi_comms < mpi_comms) {
-    throw_error(MPI_ERR_ARG,
-                "{}: mpi_communicators = {}, but comm has been duplicated with {} before, which is kept until "
-                "comm is freed: ask for all in the first call",
-                call, mpi_comms, world->facts().mpi_comms);
+    throw_error(
+        MPI_ERR_ARG,
+        "{}: mpi_communicators = {}, but comm has been duplicated with {} before, which is kept until "
+        "comm is freed: ask for all in the first call",
+        call, mpi_comms, world->facts().mpi_comms);
   }
   return world;
 }

@@ -80,11 +80,12 @@ void throw_message_error(const Message& message) {
     throw_size_error(message.operation, message.rank, came, message.expected);
   }
   if (message.lacks_code) {
-    throw_error(MPI_ERR_COMM,
-                "{}: rank {} of the parent communicator and this one hold communicators with all {} codes that "
-                "tags have for those that the two share. Drop some that are done, or ask for more MPI "
-                "communicators below (DuplicateOptions::mpi_communicators)",
-                message.operation, message.peer, message.expected);
+    throw_error(
+        MPI_ERR_COMM,
+        "{}: rank {} of the parent communicator and this one hold communicators with all {} codes that "
+        "tags have for those that the two share. Drop some that are done, or ask for more MPI "
+        "communicators below (DuplicateOptions::mpi_communicators)",
+        message.operation, message.peer, message.expected);
   }
   if (message.error == MPI_ERR_COMM) {
     throw_error(MPI_ERR_COMM, "{}: the MPI communicator below has been freed", message.operation);

@@ -78,8 +78,8 @@ void MpiTransport::close() noexcept {
   }
 }
 
-Message* MpiTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char*,
-                            Message* message) {
+Message* MpiTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
+                            const char*, Message* message) {
   // MPICH ends a send to oneself only when it is received: who sends first and receives then would hang.
   constexpr std::size_t largest_to_self = 4096;
   const bool to_self = destination == options_.rank;
@@ -182,8 +182,9 @@ void MpiTransport::receive_arrived(Message& message, const Buffer& buffer, const
     message.error = MPI_ERR_TRUNCATE;
   } else {
     int position = 0;
-    check_mpi(MPI_Unpack(bytes->data(), received, &position, buffer.address, elements, counted.type(), open_comm()),
-              "MPI_Unpack");
+    check_mpi(
+        MPI_Unpack(bytes->data(), received, &position, buffer.address, elements, counted.type(), open_comm()),
+        "MPI_Unpack");
   }
   if (message.wants_envelope) message.set_envelope(arrived.envelope);
   engine_->complete(message);

@@ -31,8 +31,8 @@ class MpiTransport final : public Transport, private Closable {
   void close() noexcept override;
 
   Engine& engine() override { return *engine_; }
-  Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
-                const char* operation, Message* message = nullptr) override;
+  Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
+                Message* message = nullptr) override;
   Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                        const char* operation) override;
   void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override;

@@ -73,7 +73,8 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
   sender.counters.bytes_sent += packet->envelope.bytes;
   max_depth_ = std::max(max_depth_, packet->depth);
 
-  if (mode == SendMode::synchronous || options_.rendezvous) packet->sender = message != nullptr ? message : new Message;
+  if (mode == SendMode::synchronous || options_.rendezvous)
+    packet->sender = message != nullptr ? message : new Message;
   Message* const sent = packet->sender;
   events_.push_back({packet->arrival, event_count_++, packet.get()});
   std::push_heap(events_.begin(), events_.end());
@@ -107,7 +108,8 @@ void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer,
   if (const std::optional<Arrived> arrived = take_arrived(rank, source, tag)) {
     deliver(rank, message, buffer, static_cast<Packet*>(arrived->held));
   } else {
-    PostedReceive& posted = ranks_[index(rank)].posted.emplace_back(PostedReceive{&message, {}, source, tag, {}});
+    PostedReceive& posted =
+        ranks_[index(rank)].posted.emplace_back(PostedReceive{&message, {}, source, tag, {}});
     posted.buffer = posted.types.keep(buffer);
   }
 }
@@ -234,15 +236,15 @@ SimulationReport SimulatedCluster::report() const {
   return report;
 }
 
-Message* SimulatedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
-                                         const char* operation) {
+Message* SimulatedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination,
+                                         WireTag tag, const char* operation) {
   return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation, nullptr);
 }
 
 void SimulatedTransport::send_owned(ScratchVector packed, int destination, WireTag tag,
                                     const char* operation) {
-  Posted sent(send({packed.data(), packed.bytes(), MPI_PACKED}, destination, tag, SendMode::standard, operation,
-                   nullptr));
+  Posted sent(send({packed.data(), packed.bytes(), MPI_PACKED}, destination, tag, SendMode::standard,
+                   operation, nullptr));
   // Its bytes are on the wire.
   if (!sent.done()) abandon(*sent.message());
 }

@@ -129,8 +129,8 @@ class SimulatedTransport final : public Transport {
   int rank() const { return rank_; }
 
   Engine& engine() override { return cluster_; }
-  Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
-                const char* operation, Message* message) override {
+  Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
+                Message* message) override {
     return cluster_.send(rank_, buffer, destination, tag, mode, operation, message);
   }
   Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,

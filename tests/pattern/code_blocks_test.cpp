@@ -57,9 +57,9 @@ TEST(CodeBlocksTest, ExtensionsAreHeldWhileTheirCommunicatorMayStillMakeThem) {
     EXPECT_EQ(blocks.code_of(third), 7);
     return bool(blocks.held(created, for_each_alive)[7]);
   };
-  EXPECT_TRUE(code_of_third(4, nobody));                              // its communicator is not made yet
-  EXPECT_TRUE(code_of_third(9, [](auto mark) { mark(5, 2); }));       // two extensions are made
-  EXPECT_FALSE(code_of_third(9, [](auto mark) { mark(5, 3); }));      // the third was made, and dropped
+  EXPECT_TRUE(code_of_third(4, nobody));                               // its communicator is not made yet
+  EXPECT_TRUE(code_of_third(9, [](auto mark) { mark(5, 2); }));        // two extensions are made
+  EXPECT_FALSE(code_of_third(9, [](auto mark) { mark(5, 3); }));       // the third was made, and dropped
   EXPECT_TRUE(code_of_third(9, [=](auto mark) { mark(third, -1); }));  // it is alive
   EXPECT_FALSE(code_of_third(9, nobody));
 }

@@ -168,7 +168,8 @@ Program program_of(std::uint64_t seed, int ranks) {
       using Made = CommunicatorSpec::Kind;
       const Made made_by = program.communicators[static_cast<std::size_t>(spec.comm)].kind;
       const bool may_drop = made_by != Made::create_group && made_by != Made::icreate;
-      if (may_drop && spec.face == Face::persistent && draw.once_in(4)) spec.dropped_before = 30 + draw.below(3);
+      if (may_drop && spec.face == Face::persistent && draw.once_in(4))
+        spec.dropped_before = 30 + draw.below(3);
       if (!spec.on_chain && draw.once_in(2)) {
         std::vector<std::string_view> algorithms = algorithms_of_kind(spec.kind);
         if (is_of_neighbors(spec.kind)) algorithms = schedule_names();
@@ -200,12 +201,13 @@ std::string describe(const Program& program) {
     text += "\n";
   }
   for (const OperationSpec& spec : program.operations) {
-    text += "  operation " + std::to_string(spec.id) + ": " + name_of(spec.kind) + " on " +
-            (spec.on_chain ? "the chain of " : "") + std::to_string(spec.comm) + ", phase " +
-            std::to_string(spec.phase) + ", " + faces[static_cast<std::size_t>(spec.face)] +
-            (spec.has_own_tag ? ", own tag" : "") +
-            (spec.dropped_before > 0 ? ", after " + std::to_string(spec.dropped_before) + " dropped ones" : "") +
-            (spec.algorithm.empty() ? "" : ", algorithm " + spec.algorithm) + "\n";
+    text +=
+        "  operation " + std::to_string(spec.id) + ": " + name_of(spec.kind) + " on " +
+        (spec.on_chain ? "the chain of " : "") + std::to_string(spec.comm) + ", phase " +
+        std::to_string(spec.phase) + ", " + faces[static_cast<std::size_t>(spec.face)] +
+        (spec.has_own_tag ? ", own tag" : "") +
+        (spec.dropped_before > 0 ? ", after " + std::to_string(spec.dropped_before) + " dropped ones" : "") +
+        (spec.algorithm.empty() ? "" : ", algorithm " + spec.algorithm) + "\n";
   }
   return text;
 }

@@ -99,8 +99,8 @@ struct OperationSpec {
   bool on_chain = false;
   Face face = Face::task;
   bool has_own_tag = false;
-  bool any_tag = false;     ///< of messages: no others on this communicator
-  int dropped_before = 0;   ///< persistent operations that are made and dropped just before
+  bool any_tag = false;    ///< of messages: no others on this communicator
+  int dropped_before = 0;  ///< persistent operations that are made and dropped just before
   std::string algorithm;   ///< empty: whichever is chosen
   std::uint64_t seed = 0;  ///< of everything else
 };
