@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "comm/context.hpp"
@@ -72,6 +73,9 @@ class Mailbox final : public Watcher {
   bool can_post(const Pattern& pattern) const {
     return pattern.is_exact() && transport_.can_post(pattern.wire_tag);
   }
+
+  /// Who waits here, for reports: "any source in wisp::probe".
+  std::vector<std::string> describe_waiting() const;
 
   bool look() override;
   void abandon(Message& message) noexcept;

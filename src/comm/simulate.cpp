@@ -57,8 +57,16 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
     if (task.handle().done()) task.handle().promise().take();
   }
   if (!all_done) {
+    std::vector<std::string> waits;
+    if (const std::string posted = cluster.describe_waiting(); !posted.empty()) waits.push_back(posted);
+    for (const auto& world : worlds) {
+      for (const std::string& whom : world->mailbox().describe_waiting()) {
+        if (waits.size() < 16)
+          waits.push_back(detail::formatted("rank {} waits for {}", world->rank(), whom));
+      }
+    }
     detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: no message can move: {}; not received: {}",
-                        cluster.describe_waiting(), cluster.describe_unreceived());
+                        detail::joined(waits, "; "), cluster.describe_unreceived());
   }
   if (const std::string lost = cluster.describe_unreceived(); !lost.empty()) {
     detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: messages were never received: {}", lost);

@@ -32,6 +32,7 @@ class Running {
   Request& request() { return request_; }
   bool is_persistent() const { return is_persistent_; }
   int id() const { return spec_.id; }
+  int comm() const { return spec_.comm; }
   /// What is wrong with its results; empty if nothing is.
   std::string difference() const;
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "random/operation.hpp"
@@ -26,8 +27,7 @@ class Rank {
 
   Task<> run() {
     for (int phase = 0; phase < program_.phases; ++phase) {
-      co_await make_communicators(phase);
-      start_operations(phase);
+      co_await begin(phase);
       co_await complete(phase);
       drop_communicators(phase);
     }
@@ -36,51 +36,90 @@ class Rank {
  private:
   const CommunicatorSpec& spec_of(std::size_t i) const { return program_.communicators[i]; }
 
-  /// Numbered ones in the order of all ranks; those of create_group in any order of this rank's own.
-  Task<> make_communicators(int phase) {
-    using Made = CommunicatorSpec::Kind;
-    std::vector<std::size_t> out_of_order;
-    std::vector<Request> creations;
-    for (std::size_t i = 1; i < comms_.size(); ++i) {
-      const CommunicatorSpec& spec = spec_of(i);
-      if (spec.phase != phase) continue;
-      const Comm& parent = comms_[static_cast<std::size_t>(spec.parent)];
-      if (!parent.is_member()) continue;
-      for (int t = 0; t < spec.dropped_before; ++t) parent.range(t % parent.size(), parent.size() - 1);
-      switch (spec.kind) {
-        case Made::range:
-          comms_[i] = parent.range(spec.ranks.front(), spec.ranks.back(), spec.stride);
-          break;
-        case Made::subset:
-          comms_[i] = parent.subset(spec.ranks);
-          break;
-        case Made::icreate:
-          creations.push_back(parent.icreate(spec.ranks, comms_[i]));
-          break;
-        default:
-          out_of_order.push_back(i);
+  /// Makes the communicators of a phase, in the order of all ranks, and starts its operations, in an order of
+  /// this rank's own but for those of one communicator.
+  Task<> begin(int phase) {
+    std::vector<std::size_t> to_make;
+    for (std::size_t i = comms_.size(); i-- > 1;) {
+      if (spec_of(i).phase == phase) to_make.push_back(i);
+    }
+    std::map<int, std::vector<const OperationSpec*>> to_start;  // the next one of each communicator last
+    std::vector<const OperationSpec*> blocking;
+    for (std::size_t i = program_.operations.size(); i-- > 0;) {
+      const OperationSpec& spec = program_.operations[i];
+      if (spec.phase == phase) to_start[spec.comm].push_back(&spec);
+    }
+    for (;;) {
+      std::vector<int> ready;
+      for (const auto& [comm, specs] : to_start) {
+        // An icreate is a collective of its parent: it comes before those of the phase.
+        const auto hinders = [&, comm = comm](std::size_t i) {
+          const CommunicatorSpec& made = spec_of(i);
+          return static_cast<int>(i) == comm ||
+                 (made.kind == CommunicatorSpec::Kind::icreate && made.parent == comm);
+        };
+        if (std::ranges::none_of(to_make, hinders) && !specs.empty()) ready.push_back(comm);
       }
-      // A communicator that is made of one which is not complete yet would have to wait for it.
-      if (spec.kind == Made::icreate || is_parent_in(i, phase)) {
-        for (Request& creation : creations) co_await creation;
-        creations.clear();
-        co_await create_groups(out_of_order);
+      if (to_make.empty() && ready.empty()) break;
+      if (!to_make.empty() && (ready.empty() || draw_.once_in(2))) {
+        co_await make_next(to_make);
+        continue;
+      }
+      const int comm = draw_.of(ready);
+      const OperationSpec& spec = *to_start[comm].back();
+      to_start[comm].pop_back();
+      if (!comms_[static_cast<std::size_t>(comm)].is_member()) continue;
+      if (can_block_ && spec.face == Face::blocking) {
+        blocking.push_back(&spec);
+      } else {
+        start(spec);
+        const bool is_parent =
+            std::ranges::any_of(to_make, [&](std::size_t i) { return spec_of(i).parent == comm; });
+        if (draw_.once_in(2)) try_to_complete(phase, to_start[comm].empty() && !is_parent);
       }
     }
-    for (Request& creation : creations) co_await creation;
-    co_await create_groups(out_of_order);
+    // Persistent ones in any order.
+    draw_.shuffle(persistent_);
+    for (Running* running : std::exchange(persistent_, {})) running->run();
+    std::ranges::sort(blocking, {}, &OperationSpec::id);
+    for (const OperationSpec* spec : blocking) start(*spec);
   }
 
-  bool is_parent_in(std::size_t parent, int phase) const {
-    return std::ranges::any_of(program_.communicators, [&](const CommunicatorSpec& spec) {
-      return spec.phase == phase && spec.parent == static_cast<int>(parent);
-    });
+  /// Makes the last of them; several of create_group one after the other in an order of this rank's own.
+  Task<> make_next(std::vector<std::size_t>& to_make) {
+    using Made = CommunicatorSpec::Kind;
+    std::vector<std::size_t> groups;
+    while (!to_make.empty() && spec_of(to_make.back()).kind == Made::create_group &&
+           std::ranges::find(groups, static_cast<std::size_t>(spec_of(to_make.back()).parent)) ==
+               groups.end()) {
+      groups.push_back(to_make.back());
+      to_make.pop_back();
+    }
+    if (!groups.empty()) {
+      co_await create_groups(groups);
+      co_return;
+    }
+    const std::size_t i = to_make.back();
+    const CommunicatorSpec& spec = spec_of(i);
+    const Comm parent = comms_[static_cast<std::size_t>(spec.parent)];
+    if (parent.is_member()) {
+      for (int t = 0; t < spec.dropped_before; ++t) parent.range(t % parent.size(), parent.size() - 1);
+      if (spec.kind == Made::range) {
+        comms_[i] = parent.range(spec.ranks.front(), spec.ranks.back(), spec.stride);
+      } else if (spec.kind == Made::subset) {
+        comms_[i] = parent.subset(spec.ranks);
+      } else {
+        Request creation = parent.icreate(spec.ranks, comms_[i]);
+        co_await creation;
+      }
+    }
+    to_make.pop_back();
   }
 
   Task<> create_groups(std::vector<std::size_t>& which) {
     draw_.shuffle(which);
     std::vector<Request> creations;
-    for (const std::size_t i : std::exchange(which, {})) {
+    for (const std::size_t i : which) {
       const CommunicatorSpec& spec = spec_of(i);
       const Comm& parent = comms_[static_cast<std::size_t>(spec.parent)];
       if (std::ranges::find(spec.ranks, parent.rank()) == spec.ranks.end()) continue;
@@ -89,27 +128,23 @@ class Rank {
     for (Request& creation : creations) co_await creation;
   }
 
-  /// Those of one communicator in the order of all ranks, else in one of this rank's own; blocking ones last.
-  void start_operations(int phase) {
-    std::map<int, std::vector<const OperationSpec*>> of_comm;
-    std::vector<int> order;
-    std::vector<const OperationSpec*> blocking;
-    for (const OperationSpec& spec : program_.operations) {
-      if (spec.phase != phase || !comms_[static_cast<std::size_t>(spec.comm)].is_member()) continue;
-      if (can_block_ && spec.face == Face::blocking) {
-        blocking.push_back(&spec);
-        continue;
-      }
-      of_comm[spec.comm].push_back(&spec);
-      order.push_back(spec.comm);
+  /// Ends the operation that was started last, if it is done already: its communicator may go at once.
+  void try_to_complete(int phase, bool is_last_on_it) {
+    Running& running = *active_.back();
+    if (running.is_persistent()) return;
+    try {
+      if (!running.request().test()) return;
+    } catch (const Error& error) {
+      // Simulated ranks cannot look whether it is done.
+      if (std::string_view(error.what()).find("cannot block or test") == std::string_view::npos) throw;
+      return;
     }
-    draw_.shuffle(order);
-    std::map<int, std::size_t> next;
-    for (const int comm : order) start(*of_comm[comm][next[comm]++]);
-    // Persistent ones in any order.
-    draw_.shuffle(persistent_);
-    for (Running* running : std::exchange(persistent_, {})) running->run();
-    for (const OperationSpec* spec : blocking) start(*spec);
+    check(running);
+    const int comm = running.comm();
+    active_.pop_back();
+    if (is_last_on_it && comm > 0 && spec_of(static_cast<std::size_t>(comm)).last_phase == phase) {
+      comms_[static_cast<std::size_t>(comm)] = {};
+    }
   }
 
   void start(const OperationSpec& spec) {
