@@ -75,7 +75,10 @@ class Rank {
         start(spec);
         const bool is_parent =
             std::ranges::any_of(to_make, [&](std::size_t i) { return spec_of(i).parent == comm; });
-        if (draw_.once_in(2)) try_to_complete(phase, to_start[comm].empty() && !is_parent);
+        const bool is_needed =
+            is_parent || !to_start[comm].empty() ||
+            std::ranges::any_of(blocking, [&](const OperationSpec* one) { return one->comm == comm; });
+        if (draw_.once_in(2)) try_to_complete(phase, !is_needed);
       }
     }
     // Persistent ones in any order.
@@ -129,7 +132,7 @@ class Rank {
   }
 
   /// Ends the operation that was started last, if it is done already: its communicator may go at once.
-  void try_to_complete(int phase, bool is_last_on_it) {
+  void try_to_complete(int phase, bool may_drop) {
     Running& running = *active_.back();
     if (running.is_persistent()) return;
     try {
@@ -142,7 +145,7 @@ class Rank {
     check(running);
     const int comm = running.comm();
     active_.pop_back();
-    if (is_last_on_it && comm > 0 && spec_of(static_cast<std::size_t>(comm)).last_phase == phase) {
+    if (may_drop && comm > 0 && spec_of(static_cast<std::size_t>(comm)).last_phase == phase) {
       comms_[static_cast<std::size_t>(comm)] = {};
     }
   }
