@@ -134,13 +134,12 @@ class RealCluster {
 class OwnTraffic {
  public:
   explicit OwnTraffic(MPI_Comm comm) {
-    int rank = 0;
     int size = 0;
-    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &size);
-    MPI_Isend(&rank, 1, MPI_INT, (rank + 1) % size, tag, comm, &sent_);
+    MPI_Isend(&rank_, 1, MPI_INT, (rank_ + 1) % size, tag, comm, &sent_);
     comm_ = comm;
-    expected_ = (rank + size - 1) % size;
+    expected_ = (rank_ + size - 1) % size;
   }
   OwnTraffic(const OwnTraffic&) = delete;
   OwnTraffic& operator=(const OwnTraffic&) = delete;
@@ -155,6 +154,7 @@ class OwnTraffic {
   static constexpr int tag = 21;
   MPI_Comm comm_;
   MPI_Request sent_ = MPI_REQUEST_NULL;
+  int rank_ = 0;
   int expected_;
 };
 
