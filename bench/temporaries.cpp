@@ -39,7 +39,7 @@ void bench_temporaries(const Options& options) {
   std::vector<Comm> worlds;
   for (MPI_Comm& mpi : below) {
     detail::check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &mpi), "MPI_Comm_dup");
-    worlds.push_back(Comm::duplicate(mpi, {8}));
+    worlds.push_back(Comm::duplicate(mpi, {16}));
   }
   std::vector<Comm> kept = make_kept(worlds[1], kept_count);
   int value = 0;
@@ -68,7 +68,7 @@ void simulate_temporaries(const Options& options, const SimulationOptions& clust
   for (const int count : {0, kept_count}) {
     SimulationOptions with_codes = cluster;
     with_codes.tag_upper_bound = (1 << 28) - 1;  // as in MPICH: the exchanges show
-    with_codes.mpi_communicators = 8;
+    with_codes.mpi_communicators = 16;
     const SimulationReport run = simulate(with_codes, [&](Comm comm) -> Task<> {
       const std::vector<Comm> kept = make_kept(comm, count);
       int value = 0;

@@ -17,6 +17,14 @@ Task<> chain_bcast(Link link, Buffer buffer, int root);
 /// `receive` is the root's.
 Task<> chain_reduce(Link link, ConstBuffer send, Buffer receive, Operator op, int root);
 Task<> chain_allreduce(Link link, ConstBuffer send, Buffer receive, Operator op);
+
+// By the names that what is written for a Channel too calls them.
+inline Task<> bcast_on(Link link, Buffer buffer, int root) {
+  return chain_bcast(std::move(link), buffer, root);
+}
+inline Task<> allreduce_on(Link link, ConstBuffer send, Buffer receive, MPI_Op op) {
+  return chain_allreduce(std::move(link), send, receive, op);
+}
 /// What a scan gives: sums over lower ranks, and over higher ones where they are wanted.
 struct ScanOutput {
   Buffer before;

@@ -16,15 +16,21 @@ const Chain& comm_of(const Chain& chain) {
 }
 
 template <class Run>
+Task<> run_on(Link link, const Plan<Run>& plan) {
+  if (link.world().checks_calls()) [[unlikely]]
+    return run_checked(std::move(link), plan.call, plan.alike, plan.run);
+  return plan.run(std::move(link));
+}
+
+template <class Run>
 Task<> task_of(const Chain& chain, const ChainOptions& options, Plan<Run> plan) {
-  return plan.run(ChainAccess::link(chain, plan.call, options.own_tag));
+  return run_on(ChainAccess::link(chain, plan.call, options.own_tag), plan);
 }
 
 template <class Run>
 Request persistent(const Chain& chain, const ChainOptions& options, Plan<Run> plan) {
-  return {std::function<Task<>()>(
-              [run = std::move(plan.run), types = std::move(plan.types),
-               link = ChainAccess::persistent_link(chain, plan.call, options.own_tag)] { return run(link); }),
+  return {std::function<Task<>()>([link = ChainAccess::persistent_link(chain, plan.call, options.own_tag),
+                                   plan = std::move(plan)] { return run_on(link, plan); }),
           ChainAccess::context(chain)};
 }
 
@@ -74,7 +80,8 @@ auto plan_bcast(const Chain& chain, const Buffer& buffer, int root, const ChainO
   check_usable(chain, call);
   check_root(chain, call, root);
   check_buffer(call, "buffer", buffer);
-  return Plan{call, [=](Link link) { return chain_bcast(std::move(link), buffer, root); }};
+  return Plan{call, Alike{.root = root, .bytes = signed_of(bytes_of(buffer))},
+              [=](Link link) { return chain_bcast(std::move(link), buffer, root); }};
 }
 
 auto plan_reduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
@@ -89,19 +96,22 @@ auto plan_reduce(const Chain& chain, const ConstBuffer& send, const Buffer& rece
     check_buffer(call, "send", send);
   }
   check_operator(call, op, input);
-  return Plan{call, [=](Link link) { return chain_reduce(std::move(link), input, receive, op, root); }};
+  return Plan{call, Alike{.root = root, .bytes = signed_of(bytes_of(input))},
+              [=](Link link) { return chain_reduce(std::move(link), input, receive, op, root); }};
 }
 
 auto plan_allreduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                     const ChainOptions&) {
   constexpr const char* call = "wisp::Chain::allreduce";
   const ConstBuffer input = checked_input(chain, call, send, receive, op);
-  return Plan{call, [=](Link link) { return chain_allreduce(std::move(link), input, receive, op); }};
+  return Plan{call, Alike{.bytes = signed_of(bytes_of(input))},
+              [=](Link link) { return chain_allreduce(std::move(link), input, receive, op); }};
 }
 
 /// A scan of whichever kind.
 auto plan_of_scan(const char* call, const ConstBuffer& input, const ScanOutput& output, const Operator& op) {
-  return Plan{call, [=](Link link) { return chain_scan(std::move(link), input, output, op); }};
+  return Plan{call, Alike{.bytes = signed_of(bytes_of(input))},
+              [=](Link link) { return chain_scan(std::move(link), input, output, op); }};
 }
 
 auto plan_scan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
@@ -142,7 +152,8 @@ auto plan_of_segmented_scan(const Chain& chain, const char* call, const Label& c
   const ConstBuffer input = checked_input(chain, call, send, receive, op);
   if (color.is_undefined()) throw_error(MPI_ERR_ARG, "{}: color is undefined", call);
   const ScanOutput output{receive, std::nullopt, is_inclusive};
-  return Plan{call, [=, bytes = color.ordered_bytes(call, "color")](Link link) {
+  return Plan{call, Alike{.bytes = signed_of(bytes_of(input))},
+              [=, bytes = color.ordered_bytes(call, "color")](Link link) {
                 return chain_segmented_scan(std::move(link), bytes, input, output, op);
               }};
 }
@@ -167,7 +178,11 @@ auto plan_gather(const Chain& chain, const ConstBuffer& send, const Buffer& rece
   } else {
     check_buffer(call, "send", send);
   }
-  return Plan{call, [=](Link link) { return chain_gather(std::move(link), send, receive, root); }};
+  const std::size_t all = chain.rank() == root ? bytes_of(receive) : 0;
+  const std::size_t bytes =
+      chain.rank() == root ? all / static_cast<std::size_t>(chain.size()) : bytes_of(send);
+  return Plan{call, Alike{.root = root, .bytes = signed_of(bytes)},
+              [=](Link link) { return chain_gather(std::move(link), send, receive, root); }};
 }
 
 auto plan_scatter(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,
@@ -180,14 +195,19 @@ auto plan_scatter(const Chain& chain, const ConstBuffer& send, const Buffer& rec
   } else {
     check_buffer(call, "receive", receive);
   }
-  return Plan{call, [=](Link link) { return chain_scatter(std::move(link), send, receive, root); }};
+  const std::size_t all = chain.rank() == root ? bytes_of(send) : 0;
+  const std::size_t bytes =
+      chain.rank() == root ? all / static_cast<std::size_t>(chain.size()) : bytes_of(receive);
+  return Plan{call, Alike{.root = root, .bytes = signed_of(bytes)},
+              [=](Link link) { return chain_scatter(std::move(link), send, receive, root); }};
 }
 
 auto plan_allgather(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const ChainOptions&) {
   constexpr const char* call = "wisp::Chain::allgather";
   check_usable(chain, call);
   check_regular(chain.size(), call, "send", send, "receive", receive);
-  return Plan{call, [=](Link link) { return chain_allgather(std::move(link), send, receive); }};
+  return Plan{call, Alike{.bytes = signed_of(bytes_of(receive))},
+              [=](Link link) { return chain_allgather(std::move(link), send, receive); }};
 }
 
 }  // namespace

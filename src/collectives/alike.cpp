@@ -3,19 +3,17 @@
 
 #include "collectives/alike.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "collectives/agreement.hpp"
 #include "transport/throw_error.hpp"
 
 namespace wisp::detail {
 namespace {
 
 constexpr std::size_t name_words = 5;
-using Words = std::array<std::int64_t, name_words + 3>;  // the call's name, root, bytes, operator
 
 /// The same number on all ranks for MPI's own operators, whose handles differ; 0 for those of the user.
 std::int64_t number_of(MPI_Op op) {
@@ -37,30 +35,28 @@ std::string name_in(const std::vector<std::int64_t>& words) {
 
 }  // namespace
 
-Task<> check_alike(Channel channel, const char* call, Alike mine) {
-  Words words{};
+std::vector<std::int64_t> words_of(const char* call, const Alike& mine) {
+  std::vector<std::int64_t> words(name_words);  // then root, bytes, operator
   std::memcpy(words.data(), call, std::min(std::strlen(call), name_words * sizeof(std::int64_t) - 1));
-  words[name_words] = mine.root;
-  words[name_words + 1] = mine.bytes;
-  words[name_words + 2] = number_of(mine.op);
-  const std::optional<Difference> found =
-      co_await find_difference(std::move(channel), {words.begin(), words.end()}, words.size());
-  if (!found) co_return;
+  words.insert(words.end(), {mine.root, mine.bytes, number_of(mine.op)});
+  return words;
+}
 
-  const std::string here = name_in(found->values);
-  const std::string there = name_in(found->root_values);
+void throw_difference(const char* call, const Difference& found) {
+  const std::string here = name_in(found.values);
+  const std::string there = name_in(found.root_values);
   if (here != there) {
-    throw_error(MPI_ERR_OTHER, "{}: rank {} calls {} where rank 0 calls {}", call, found->rank, here, there);
+    throw_error(MPI_ERR_OTHER, "{}: rank {} calls {} where rank 0 calls {}", call, found.rank, here, there);
   }
   const char* what[] = {"root", "bytes"};
   for (std::size_t i = 0; i < 2; ++i) {
-    const std::int64_t value = found->values[name_words + i];
-    const std::int64_t of_rank_0 = found->root_values[name_words + i];
+    const std::int64_t value = found.values[name_words + i];
+    const std::int64_t of_rank_0 = found.root_values[name_words + i];
     if (value == of_rank_0) continue;
     throw_error(i == 0 ? MPI_ERR_ROOT : MPI_ERR_TRUNCATE, "{}: {} = {} on rank {}, but {} on rank 0", call,
-                what[i], value, found->rank, of_rank_0);
+                what[i], value, found.rank, of_rank_0);
   }
-  throw_error(MPI_ERR_OP, "{}: the operator of rank {} is not that of rank 0", call, found->rank);
+  throw_error(MPI_ERR_OP, "{}: the operator of rank {} is not that of rank 0", call, found.rank);
 }
 
 }  // namespace wisp::detail

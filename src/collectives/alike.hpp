@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
 
-#include "wisp/channel.hpp"
+#include "collectives/agreement.hpp"
 #include "wisp/task.hpp"
 
 namespace wisp::detail {
@@ -19,8 +22,18 @@ inline std::int64_t signed_of(std::size_t bytes) {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// Compares what the ranks call, on whatever operation each of them is. All get the error of the first rank
-/// that differs from rank 0. O(log p α)
-Task<> check_alike(Channel channel, const char* call, Alike mine);
+/// A call as numbers that ranks compare, and the error of one that differs.
+std::vector<std::int64_t> words_of(const char* call, const Alike& mine);
+[[noreturn]] void throw_difference(const char* call, const Difference& found);
+
+/// Compares what the ranks of a Channel or a Link call, on whatever operation each of them is. All get the
+/// error of the first rank that differs from rank 0. O(log p α)
+template <class On>
+Task<> check_alike(On on, const char* call, Alike mine) {
+  const std::vector<std::int64_t> words = words_of(call, mine);
+  const std::optional<Difference> found =
+      co_await find_difference(std::move(on), words, static_cast<int>(words.size()));
+  if (found) throw_difference(call, *found);
+}
 
 }  // namespace wisp::detail

@@ -54,10 +54,11 @@ inline int pieces_of(const Channel& channel, const ConstBuffer& vector) {
   return pieces_of(channel, bytes_of(vector), vector.count);
 }
 
-template <class Run>
-Task<> run_checked(Channel channel, const char* call, Alike alike, Run run) {
-  co_await check_alike(channel, call, alike);
-  co_await run(std::move(channel));
+/// On a Channel or a Link.
+template <class On, class Run>
+Task<> run_checked(On on, const char* call, Alike alike, Run run) {
+  co_await check_alike(on, call, alike);
+  co_await run(std::move(on));
 }
 
 template <class Options, class Run>

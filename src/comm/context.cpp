@@ -47,10 +47,10 @@ WireTag Context::with_code(int tag, int code) const {
 }
 
 int Context::look_up(int peer) {
+  const CodeBlocks::Number number = named == nullptr ? number_with(peer) : 0;
   const int code = named != nullptr ? named->codes[static_cast<std::size_t>(named->group.from_world(peer))]
-                                    : world->pair_codes().code_of(peer, number_with(peer));
-  if (code < 0) return code;
-  cache_[static_cast<std::size_t>(peer) % cache_.size()] = {peer, code};
+                                    : world->pair_codes().code_of(peer, number);
+  if (code >= 0) cache_[static_cast<std::size_t>(peer) % cache_.size()] = {peer, code, number};
   return code;
 }
 

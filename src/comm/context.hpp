@@ -58,6 +58,8 @@ struct Context {
   /// Of a communicator in a context of its own: which one it is of those that this process shares with
   /// `peer`.
   CodeBlocks::Number number_with(int peer) const {
+    const Cached& cached = cache_[static_cast<std::size_t>(peer) % cache_.size()];
+    if (cached.peer == peer) return cached.number;
     const CodeBlocks::Number number = extends_root ? 0 : 1 + (numbers ? numbers->with(peer) : 0);
     return extension == 0 ? number : CodeBlocks::extension(number, extension);
   }
@@ -102,6 +104,7 @@ struct Context {
   struct Cached {
     int peer = -1;
     int code = 0;
+    CodeBlocks::Number number = 0;
   };
 
   WireTag with_code(int tag, int code) const;

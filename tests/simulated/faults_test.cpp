@@ -8,6 +8,7 @@
 
 #include "clusters.hpp"
 #include "effort.hpp"
+#include "wisp/chain.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/simulate.hpp"
@@ -193,6 +194,16 @@ TEST(FaultsTest, WithChecksDifferentCallsAreErrorsThatNameTheDifference) {
             "wisp::gather: root = 1 on rank 1, but 0 on rank 0");
   EXPECT_EQ(error([](Comm c, Data data, Data more) { return allgather(c, data, more); }), "none");
   EXPECT_EQ(error([](Comm c, Data, Data) { return barrier(c); }), "none");
+  // The same on chains.
+  EXPECT_EQ(error([](Comm c, Data data, Data) { return bcast(Chain(c), data, c.rank() == 3 ? 1 : 0); }),
+            "wisp::Chain::bcast: root = 1 on rank 3, but 0 on rank 0");
+  EXPECT_EQ(error([](Comm c, Data data, Data) {
+              const Chain chain(c);
+              return c.rank() == 4 ? bcast(chain, data, 0) : allreduce(chain, in_place(), data, MPI_SUM);
+            }),
+            "wisp::Chain::allreduce: rank 4 calls wisp::Chain::bcast where rank 0 calls "
+            "wisp::Chain::allreduce");
+  EXPECT_EQ(error([](Comm c, Data data, Data more) { return gather(Chain(c), data, more, 2); }), "none");
 }
 
 void sum_downwards(void* in, void* out, int* count, MPI_Datatype*) {
