@@ -184,7 +184,8 @@ std::string completion(const CLI::App& app, const std::string& shell) {
 
 std::string man_page(const CLI::App& app) {
   std::string page = fmt::format(
-      ".TH WISP 1 \"\" \"wisp {}\" \"wisp\"\n.SH NAME\nwisp \\- {}\n.SH SYNOPSIS\n.B mpirun \\-n\n.I P\n"
+      ".TH WISP 1 \"\" \"wisp {}\" \"wisp\"\n.ad l\n.SH NAME\nwisp \\- {}\n.SH SYNOPSIS\n.B mpirun \\-n\n.I "
+      "P\n"
       ".B wisp\n.I COMMAND\n[\\fIOPTIONS\\fR]\n.SH COMMANDS\n",
       WISP_VERSION, escaped(app.get_description()));
   for (const CLI::App* command : commands_of(app)) {

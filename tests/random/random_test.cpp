@@ -1,7 +1,7 @@
 // Random programs against a serial reference. One that fails says how to run it again, made as small as it
 // goes.
 //
-//   WISP_RANDOM_PROGRAMS   how many
+//   WISP_RANDOM_PROGRAMS   how many, instead of the usual
 //   WISP_RANDOM_FIRST      the first seed
 
 #include <gtest/gtest.h>
@@ -30,6 +30,16 @@ std::uint64_t environment(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+/// Simulated programs of one launch: hundred thousand in two launches of the full test with one MPI, as the
+/// other runs the same code.
+std::uint64_t usual_programs() {
+#ifdef OPEN_MPI
+  constexpr int all_seeds = 100;
+  if (!is_quick() && seeds() >= all_seeds) return 50000;
+#endif
+  return 1000;
+}
+
 SimulationOptions cluster_of_program(const Program& program) {
   Draw draw = Draw(program.seed).with(99);
   SimulationOptions cluster = cluster_of(program.ranks, static_cast<int>(program.seed % 1000));
@@ -56,7 +66,7 @@ TEST(RandomProgramsTest, OnASimulatedCluster) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size > 1) GTEST_SKIP() << "one process simulates all ranks";
   const std::uint64_t first = environment("WISP_RANDOM_FIRST", 0);
-  const std::uint64_t count = environment("WISP_RANDOM_PROGRAMS", is_quick() ? 1000 : 10000);
+  const std::uint64_t count = environment("WISP_RANDOM_PROGRAMS", usual_programs());
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const Program program = program_of(seed, 1 + static_cast<int>(seed % most_ranks));
     const std::string failure = simulated_failure(program);
