@@ -43,9 +43,19 @@ class CodeBlocks {
     return number < block.end() ? block.codes[static_cast<std::size_t>(number - block.first)] : -1;
   }
 
-  /// Numbers from `first` on have these codes.
-  void add(Number first, std::vector<int> codes) {
-    blocks_.insert(first_after(first), Block{first, std::move(codes)});
+  /// Numbers from `first` on have these codes, but for those that have one here: the other process may have
+  /// forgotten a block that is still held here, and holds none of its numbers then.
+  void add(Number first, const std::vector<int>& codes) {
+    Number number = first;
+    for (auto code = codes.begin(); code != codes.end();) {
+      Block block{number, {}};
+      for (; code != codes.end() && code_of(number) < 0; ++code, ++number) block.codes.push_back(*code);
+      if (!block.codes.empty()) {
+        const auto place = first_after(block.first);
+        blocks_.insert(place, std::move(block));
+      }
+      for (; code != codes.end() && code_of(number) >= 0; ++code) ++number;
+    }
   }
 
   /// How many numbers from `first` on, which has no code, a block can have: up to the next one.
@@ -126,10 +136,13 @@ class CodeBlocks {
 };
 
 /// Codes for a new block: of those that nobody holds three quarters, so that some are left for numbers that
-/// come before it, but at least one; not more than `most`.
-inline std::vector<int> choose_codes(const std::vector<bool>& held, std::int64_t most) {
+/// come before it, and as many as `reserved` communicators need that have none yet; but at least one, and not
+/// more than `most`.
+inline std::vector<int> choose_codes(const std::vector<bool>& held, std::int64_t most,
+                                     std::int64_t reserved = 0) {
   const auto free = static_cast<std::int64_t>(std::count(held.begin(), held.end(), false));
-  const auto count = static_cast<std::size_t>(std::min(most, free - free / 4));
+  const std::int64_t usual = std::max(free - std::max(free / 4, reserved), std::min<std::int64_t>(free, 1));
+  const auto count = static_cast<std::size_t>(std::min(most, usual));
   std::vector<int> chosen;
   chosen.reserve(count);
   for (std::size_t code = 0; code < held.size() && chosen.size() < count; ++code) {

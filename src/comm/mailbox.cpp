@@ -7,6 +7,15 @@
 
 namespace wisp::detail {
 
+namespace {
+
+ContextPtr shared(Context* context) {
+  retain(context);
+  return ContextPtr(context);
+}
+
+}  // namespace
+
 Mailbox::~Mailbox() {
   if (is_watching_) transport_.unwatch(*this);
 }
@@ -20,17 +29,20 @@ void Mailbox::watch_if_needed() {
 
 void Mailbox::send(Message& message, const Sending& sending) {
   codes_.need(sending.peer, sending.context->number_with(sending.peer));
-  Parked& parked = parked_.emplace_back(Parked{&message, sending, {}});
+  Parked& parked = parked_.emplace_back(Parked{&message, sending, {}, shared(sending.context)});
   parked.sending.buffer = parked.types.keep(sending.buffer);
   watch_if_needed();
   look();
 }
 
-void Mailbox::find_code(Pattern& pattern) {
-  if (!pattern.lacks_code()) return;
-  codes_.need(pattern.source, pattern.context->number_with(pattern.source));
+bool Mailbox::find_code(Pattern& pattern) {
+  if (!pattern.lacks_code()) return true;
+  const auto number = pattern.context->number_with(pattern.source);
+  codes_.need(pattern.source, number);
+  const bool is_refused = codes_.is_refused(pattern.source, number);
   use_codes();
   if (!pattern.is_any_number) pattern.wire_tag = pattern.context->tag_from(pattern.tag, pattern.source);
+  return !is_refused;
 }
 
 void Mailbox::refuse(Message& message) {
@@ -117,13 +129,14 @@ bool Mailbox::someone_waits_for_messages_of(const Pattern& pattern) const {
 }
 
 void Mailbox::receive(Message& message, const Buffer& buffer, Pattern pattern) {
-  find_code(pattern);
-  if (const std::optional<Arrived> arrived = take_aside(pattern)) {
+  if (!find_code(pattern)) {
+    refuse(message);
+  } else if (const std::optional<Arrived> arrived = take_aside(pattern)) {
     transport_.receive_arrived(message, buffer, *arrived);
   } else if (can_post(pattern) && !someone_waits_for_messages_of(pattern)) {
     transport_.receive(message, buffer, pattern.source, pattern.wire_tag);
   } else {
-    wait({&message, buffer, pattern, false, {}});
+    wait({&message, buffer, pattern, false, {}, shared(pattern.context)});
   }
 }
 
@@ -132,7 +145,7 @@ void Mailbox::probe(Message& message, const Pattern& pattern) {
     message.envelope = *found;
     message.done = true;
   } else {
-    wait({&message, {}, pattern, true, {}});
+    wait({&message, {}, pattern, true, {}, shared(pattern.context)});
   }
 }
 

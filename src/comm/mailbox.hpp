@@ -89,11 +89,13 @@ class Mailbox final : public Watcher {
     Pattern pattern;
     bool is_probe;
     KeptTypes types;
+    ContextPtr context;
   };
   struct Parked {
     Message* message;
     Sending sending;
     KeptTypes types;
+    ContextPtr context;  ///< which may be dropped before
   };
 
   std::optional<Arrived> take_aside(const Pattern& pattern);
@@ -101,7 +103,8 @@ class Mailbox final : public Watcher {
   bool someone_waits_for_messages_of(const Pattern& pattern) const;
   void wait(Waiting waiting);
   bool hand_out(const Arrived& arrived);
-  void find_code(Pattern& pattern);
+  /// False: there is none, and never will be as things are.
+  bool find_code(Pattern& pattern);
   bool use_codes();
   void refuse(Message& message);
   void watch_if_needed();

@@ -19,7 +19,7 @@ enum class Kind : std::int64_t {
   state,     ///< number, communicators made, blocks taken, held codes as bits
   block,     ///< number, codes as bits
   refused,   ///< number: both have made it, and there is no code for it
-  deferred,  ///< number: there is none now, and one of them has yet to make it
+  deferred,  ///< number, whether the lower has made it: there is none now, and one of them has yet to make it
 };
 
 Words message_of(Kind kind, Number number) {
@@ -73,6 +73,16 @@ std::vector<bool> PairCodes::held(int peer, Pair& pair) {
   });
 }
 
+std::int64_t PairCodes::count_without_code(int peer, const Pair& pair, Number number) const {
+  std::int64_t count = 0;
+  for (const Context* alive = world_.latest_numbered(); alive != nullptr; alive = alive->made_before) {
+    if (alive->members.from_world(peer) < 0) continue;
+    const Number other = alive->number_with(peer);
+    if (other < number && pair.blocks.code_of(other) < 0) ++count;
+  }
+  return count;
+}
+
 void PairCodes::need(int peer, Number number) {
   Pair& pair = pair_with(peer);
   if (contains(pair.asked, number)) return;
@@ -81,7 +91,8 @@ void PairCodes::need(int peer, Number number) {
     return;
   }
   look();  // the other may have asked already
-  if (pair.blocks.code_of(number) >= 0 || contains(pair.refused, number)) return;
+  if (pair.blocks.code_of(number) >= 0 || contains(pair.refused, number) || contains(pair.asked, number))
+    return;
   pair.asked.push_back(number);
   if (peer < world_.rank()) {
     tell_next_state(peer, pair);
@@ -129,6 +140,7 @@ void PairCodes::take(const Arrived& arrived) {
   incoming.words.resize(arrived.envelope.bytes / sizeof(std::int64_t));
   incoming.received = Posted(new Message);
   incoming.received.message()->operation = operation;
+  incoming.received.message()->is_receive = true;
   incoming.received.message()->world = &world_;
   world_.transport().receive_arrived(*incoming.received.message(), incoming.words, arrived);
 }
@@ -178,7 +190,7 @@ void PairCodes::handle(int source, const Words& words) {
       for (int code = 0; code < code_count_; ++code) {
         if (chosen[static_cast<std::size_t>(code)]) codes.push_back(code);
       }
-      pair.blocks.add(number, std::move(codes));
+      pair.blocks.add(number, codes);
       ++pair.blocks_passed;
       const auto is_known = [&](Number asked) { return pair.blocks.code_of(asked) >= 0; };
       std::erase_if(pair.asked, is_known);
@@ -194,10 +206,10 @@ void PairCodes::handle(int source, const Words& words) {
       learned_ = true;
       break;
     case Kind::deferred:
-      // If it is made here, the lower has yet to make it, and will want it then.
+      // Unless the lower has made it, it will want it when it has.
       std::erase(pair.asked, number);
       std::erase(pair.promised, number);
-      if (number > world_.pair_numbers().with(source)) {
+      if (words[2] != 0) {
         pair.deferred.push_back(number);
         has_deferred_ = true;
       }
@@ -228,7 +240,8 @@ void PairCodes::give(int peer, Pair& pair, Number number, Number made_there, std
   for (const std::vector<int>& codes : pair.unconfirmed) {
     for (const int code : codes) in_use[static_cast<std::size_t>(code)] = true;
   }
-  std::vector<int> codes = choose_codes(in_use, pair.blocks.room_from(number, code_count_));
+  const std::vector<int> codes = choose_codes(in_use, pair.blocks.room_from(number, code_count_),
+                                              count_without_code(peer, pair, number));
   if (codes.empty()) {
     // Who has yet to make it asks again then.
     const bool is_made_here = world_.pair_numbers().with(peer) >= number;
@@ -244,7 +257,10 @@ void PairCodes::give(int peer, Pair& pair, Number number, Number made_there, std
       has_deferred_ = true;
     }
     const bool is_refused = is_made_here && is_made_there;
-    if (!is_self) tell(peer, message_of(is_refused ? Kind::refused : Kind::deferred, number));
+    if (is_self) return;
+    Words words = message_of(is_refused ? Kind::refused : Kind::deferred, number);
+    words.push_back(is_made_here ? 1 : 0);
+    tell(peer, std::move(words));
     return;
   }
   if (!is_self) {
@@ -255,7 +271,7 @@ void PairCodes::give(int peer, Pair& pair, Number number, Number made_there, std
     tell(peer, std::move(words));
     pair.unconfirmed.push_back(codes);
   }
-  pair.blocks.add(number, std::move(codes));
+  pair.blocks.add(number, codes);
   std::erase_if(pair.asked, [&](Number asked) { return pair.blocks.code_of(asked) >= 0; });
   learned_ = true;
 }

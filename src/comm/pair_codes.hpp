@@ -84,6 +84,8 @@ class PairCodes {
 
   Pair& pair_with(int peer);
   std::vector<bool> held(int peer, Pair& pair);
+  /// How many communicators that are alive here, made before `number`, have no code with `peer` yet.
+  std::int64_t count_without_code(int peer, const Pair& pair, Number number) const;
   void tell(int peer, std::vector<std::int64_t> words);
   void handle(int source, const std::vector<std::int64_t>& words);
   void tell_state(int peer, Pair& pair, Number number);

@@ -1,7 +1,9 @@
+#include <memory>
 #include <utility>
 
 #include "comm/comm_access.hpp"
 #include "comm/messages.hpp"
+#include "transport/kept_types.hpp"
 #include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/comm.hpp"
@@ -130,7 +132,8 @@ Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destin
 Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
                         const char* call) {
   check_send(comm, buffer, destination, tag, call);
-  return {[comm, buffer, destination, tag, mode, call]() -> Task<> {
+  const auto types = std::make_shared<detail::KeptTypes>();
+  return {[comm, types, buffer = types->keep(buffer), destination, tag, mode, call]() -> Task<> {
             return finish_send(post_checked_send(comm, buffer, destination, tag, mode, call));
           },
           CommAccess::context(comm)};
@@ -238,7 +241,8 @@ Request Comm::ssend_init(const ConstBuffer& buffer, int destination, int tag) co
 Request Comm::receive_init(const Buffer& buffer, int source, int tag) const {
   constexpr const char* call = "wisp::Comm::receive_init";
   check_receive(*this, buffer, source, tag, call);
-  return {[comm = *this, buffer, source, tag]() -> Task<Status> {
+  const auto types = std::make_shared<detail::KeptTypes>();
+  return {[comm = *this, types, buffer = types->keep(buffer), source, tag]() -> Task<Status> {
             return finish_receive(post_checked_receive(comm, buffer, source, tag, call), comm);
           },
           context_};

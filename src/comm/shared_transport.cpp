@@ -39,7 +39,8 @@ Message* SharedTransport::send(const ConstBuffer& buffer, int destination, WireT
   const TypeLayout layout = TypeLayout::of(buffer.type);
   const std::size_t bytes = buffer.count * layout.size;
   const bool is_within = mode == SendMode::standard && bytes <= largest_within;
-  const int place = is_within ? 0 : 1 + places_++ % tags_.upper_bound(TagLayout::Kind::isolated);
+  if (!is_within) places_ = places_ % tags_.upper_bound(TagLayout::Kind::isolated) + 1;
+  const int place = is_within ? 0 : places_;
   const Head head{tags_.number(tag), place, bytes};
   ScratchVector packed(sizeof head + (is_within ? bytes : 0));
   std::memcpy(packed.data(), &head, sizeof head);

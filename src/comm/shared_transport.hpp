@@ -63,7 +63,7 @@ class SharedTransport final : public Transport {
 
   std::unique_ptr<Transport> inner_;
   TagLayout tags_;
-  int places_ = 0;  ///< given so far; they are used again in turn
+  int places_ = 0;  ///< the last that was given; they are used again in turn
   std::deque<std::unique_ptr<Opening>> opening_;
 };
 
