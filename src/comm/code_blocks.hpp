@@ -30,17 +30,17 @@ class CodeBlocks {
 
   explicit CodeBlocks(int code_count) : code_count_(code_count) {}
 
-  int code_count() const { return code_count_; }
   /// So many numbers have their own codes; the rest of the codes is for blocks.
   static constexpr int given_count(int code_count) { return code_count - code_count / 2; }
+  static constexpr bool is_given(Number number, int code_count) {
+    return number > 0 && number <= given_count(code_count);
+  }
 
   /// 0 … code_count - 1, or -1: the two have not agreed on it.
   int code_of(Number number) const {
-    if (is_given(number)) return static_cast<int>(number - 1);
-    const auto after = first_after(number);
-    if (after == blocks_.begin()) return -1;
-    const Block& block = *(after - 1);
-    return number < block.end() ? block.codes[static_cast<std::size_t>(number - block.first)] : -1;
+    if (is_given(number, code_count_)) return static_cast<int>(number - 1);
+    const Block* block = block_of(number);
+    return block == nullptr ? -1 : block->codes[static_cast<std::size_t>(number - block->first)];
   }
 
   /// Numbers from `first` on have these codes, but for those that have one here: the other process may have
@@ -71,7 +71,7 @@ class CodeBlocks {
   template <class ForEachAlive>
   std::vector<bool> held(Number created, ForEachAlive for_each_alive) {
     std::vector<bool> held(static_cast<std::size_t>(code_count_));
-    for (Number number = created + 1; is_given(number); ++number) {
+    for (Number number = created + 1; is_given(number, code_count_); ++number) {
       held[static_cast<std::size_t>(number - 1)] = true;
     }
     for (Block& block : blocks_) {
@@ -86,11 +86,10 @@ class CodeBlocks {
       }
     }
     for_each_alive([&](Number number, int extensions) {
-      if (is_given(number)) {
+      if (is_given(number, code_count_)) {
         held[static_cast<std::size_t>(number - 1)] = true;
-      } else if (const auto after = first_after(number);
-                 after != blocks_.begin() && number < (after - 1)->end()) {
-        mark(held, *(after - 1), number);
+      } else if (const Block* block = block_of(number); block != nullptr) {
+        mark(held, blocks_[static_cast<std::size_t>(block - blocks_.data())], number);
       }
       if (extensions < 0) return;
       for (Block& block : blocks_) {
@@ -104,8 +103,6 @@ class CodeBlocks {
     return held;
   }
 
-  std::size_t block_count() const { return blocks_.size(); }
-
  private:
   struct Block {
     Number first;
@@ -117,7 +114,6 @@ class CodeBlocks {
 
   static constexpr int extension_bits = 20;
 
-  bool is_given(Number number) const { return number > 0 && number <= given_count(code_count_); }
   static void mark(std::vector<bool>& held, Block& block, Number number) {
     block.is_held = true;
     held[static_cast<std::size_t>(block.codes[static_cast<std::size_t>(number - block.first)])] = true;
@@ -126,9 +122,10 @@ class CodeBlocks {
     return std::upper_bound(blocks_.begin(), blocks_.end(), number,
                             [](Number value, const Block& block) { return value < block.first; });
   }
-  std::vector<Block>::iterator first_after(Number number) {
-    return std::upper_bound(blocks_.begin(), blocks_.end(), number,
-                            [](Number value, const Block& block) { return value < block.first; });
+  /// The block that has the number, or null.
+  const Block* block_of(Number number) const {
+    const auto after = first_after(number);
+    return after != blocks_.begin() && number < (after - 1)->end() ? &*(after - 1) : nullptr;
   }
 
   int code_count_;

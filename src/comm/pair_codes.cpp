@@ -56,31 +56,57 @@ PairCodes::Pair& PairCodes::pair_with(int peer) {
 
 int PairCodes::code_of(int peer, Number number) const {
   int code = static_cast<int>(number - 1);
-  if (number <= 0 || number > CodeBlocks::given_count(code_count_)) {
+  if (!CodeBlocks::is_given(number, code_count_)) {
     const auto found = pairs_.find(peer);
     code = found == pairs_.end() ? -1 : found->second->blocks.code_of(number);
   }
   return code < 0 ? -1 : world_.tags().numbered_code(code);
 }
 
+/// `of(context, number)` for each that is alive here and shared with `peer`.
+template <class Function>
+void PairCodes::for_each_alive(int peer, Function of) const {
+  for (const Context* alive = world_.latest_numbered(); alive != nullptr; alive = alive->made_before) {
+    if (alive->members.from_world(peer) >= 0) of(*alive, alive->number_with(peer));
+  }
+}
+
 std::vector<bool> PairCodes::held(int peer, Pair& pair) {
   return pair.blocks.held(world_.pair_numbers().with(peer), [&](auto mark) {
     mark(0, world_.root_counters(TagLayout::Kind::isolated).extensions);
-    for (Context* alive = world_.latest_numbered(); alive != nullptr; alive = alive->made_before) {
-      if (alive->members.from_world(peer) < 0) continue;
-      mark(alive->number_with(peer), alive->extension > 0 ? -1 : alive->counters->extensions);
-    }
+    for_each_alive(peer, [&](const Context& alive, Number number) {
+      mark(number, alive.extension > 0 ? -1 : alive.counters->extensions);
+    });
   });
 }
 
-std::int64_t PairCodes::count_without_code(int peer, const Pair& pair, Number number) const {
+std::int64_t PairCodes::count_without_code(int peer, const Pair& pair, Number before) const {
   std::int64_t count = 0;
-  for (const Context* alive = world_.latest_numbered(); alive != nullptr; alive = alive->made_before) {
-    if (alive->members.from_world(peer) < 0) continue;
-    const Number other = alive->number_with(peer);
-    if (other < number && pair.blocks.code_of(other) < 0) ++count;
-  }
+  for_each_alive(peer, [&](const Context&, Number number) {
+    if (number < before && pair.blocks.code_of(number) < 0) ++count;
+  });
   return count;
+}
+
+void PairCodes::refuse(Pair& pair, Number number) {
+  std::erase(pair.asked, number);
+  pair.refused.push_back(number);
+  has_refused_ = true;
+  learned_ = true;
+}
+
+void PairCodes::defer(Pair& pair, Number number) {
+  pair.deferred.push_back(number);
+  has_deferred_ = true;
+}
+
+/// The numbers have codes now.
+void PairCodes::add_block(Pair& pair, Number first, const std::vector<int>& codes) {
+  pair.blocks.add(first, codes);
+  const auto is_known = [&](Number number) { return pair.blocks.code_of(number) >= 0; };
+  std::erase_if(pair.asked, is_known);
+  std::erase_if(pair.promised, is_known);
+  learned_ = true;
 }
 
 void PairCodes::need(int peer, Number number) {
@@ -190,29 +216,19 @@ void PairCodes::handle(int source, const Words& words) {
       for (int code = 0; code < code_count_; ++code) {
         if (chosen[static_cast<std::size_t>(code)]) codes.push_back(code);
       }
-      pair.blocks.add(number, codes);
-      ++pair.blocks_passed;
-      const auto is_known = [&](Number asked) { return pair.blocks.code_of(asked) >= 0; };
-      std::erase_if(pair.asked, is_known);
-      std::erase_if(pair.promised, is_known);
-      learned_ = true;
+      add_block(pair, number, codes);
+      ++pair.blocks_taken;
       break;
     }
     case Kind::refused:
-      std::erase(pair.asked, number);
       std::erase(pair.promised, number);
-      pair.refused.push_back(number);
-      has_refused_ = true;
-      learned_ = true;
+      refuse(pair, number);
       break;
     case Kind::deferred:
       // Unless the lower has made it, it will want it when it has.
       std::erase(pair.asked, number);
       std::erase(pair.promised, number);
-      if (words[2] != 0) {
-        pair.deferred.push_back(number);
-        has_deferred_ = true;
-      }
+      if (words[2] != 0) defer(pair, number);
       break;
   }
   tell_next_state(source, pair);
@@ -228,7 +244,7 @@ void PairCodes::tell_state(int peer, Pair& pair, Number number) {
   ++pair.states;
   Words words = message_of(Kind::state, number);
   words.push_back(world_.pair_numbers().with(peer));
-  words.push_back(pair.blocks_passed);
+  words.push_back(pair.blocks_taken);
   append_bits(words, held(peer, pair));
   tell(peer, std::move(words));
 }
@@ -245,18 +261,9 @@ void PairCodes::give(int peer, Pair& pair, Number number, Number made_there, std
   if (codes.empty()) {
     // Who has yet to make it asks again then.
     const bool is_made_here = world_.pair_numbers().with(peer) >= number;
-    const bool is_made_there = made_there >= number;
-    if (is_made_here && is_made_there) {
-      std::erase(pair.asked, number);
-      pair.refused.push_back(number);
-      has_refused_ = true;
-      learned_ = true;
-    }
-    if (!is_made_here) {
-      pair.deferred.push_back(number);
-      has_deferred_ = true;
-    }
-    const bool is_refused = is_made_here && is_made_there;
+    const bool is_refused = is_made_here && made_there >= number;
+    if (is_refused) refuse(pair, number);
+    if (!is_made_here) defer(pair, number);
     if (is_self) return;
     Words words = message_of(is_refused ? Kind::refused : Kind::deferred, number);
     words.push_back(is_made_here ? 1 : 0);
@@ -271,9 +278,7 @@ void PairCodes::give(int peer, Pair& pair, Number number, Number made_there, std
     tell(peer, std::move(words));
     pair.unconfirmed.push_back(codes);
   }
-  pair.blocks.add(number, codes);
-  std::erase_if(pair.asked, [&](Number asked) { return pair.blocks.code_of(asked) >= 0; });
-  learned_ = true;
+  add_block(pair, number, codes);
 }
 
 /// What was put off until this process has made a communicator, and it has by now.

@@ -65,9 +65,9 @@ class PairCodes {
     std::vector<Number> asked;     ///< by this process, and not answered yet
     std::vector<Number> deferred;  ///< until this process has made them
     std::vector<Number> refused;
-    std::vector<Number> promised;    ///< of the upper: the answer to a state will say more of them
-    std::int64_t states = 0;         ///< that the upper has sent, or that the lower has taken
-    std::int64_t blocks_passed = 0;  ///< that the lower has sent, or that the upper has taken
+    std::vector<Number> promised;   ///< of the upper: the answer to a state will say more of them
+    std::int64_t states = 0;        ///< that the upper has sent, or that the lower has taken
+    std::int64_t blocks_taken = 0;  ///< by the upper
     /// Codes of blocks that the upper has not confirmed: they may be in use there. Of the lower.
     std::deque<std::vector<int>> unconfirmed;
     std::int64_t confirmed = 0;
@@ -84,8 +84,13 @@ class PairCodes {
 
   Pair& pair_with(int peer);
   std::vector<bool> held(int peer, Pair& pair);
-  /// How many communicators that are alive here, made before `number`, have no code with `peer` yet.
-  std::int64_t count_without_code(int peer, const Pair& pair, Number number) const;
+  /// How many communicators that are alive here, made before `before`, have no code with `peer` yet.
+  std::int64_t count_without_code(int peer, const Pair& pair, Number before) const;
+  template <class Function>
+  void for_each_alive(int peer, Function of) const;
+  void refuse(Pair& pair, Number number);
+  void defer(Pair& pair, Number number);
+  void add_block(Pair& pair, Number first, const std::vector<int>& codes);
   void tell(int peer, std::vector<std::int64_t> words);
   void handle(int source, const std::vector<std::int64_t>& words);
   void tell_state(int peer, Pair& pair, Number number);

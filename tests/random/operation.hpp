@@ -13,9 +13,6 @@
 
 namespace wisp::test {
 
-/// What reductions use: an operator that does not commute, on pairs of integers.
-MPI_Op affine_op();
-
 /// One operation of one rank, with all that it reads and writes.
 class Running {
  public:
@@ -27,7 +24,7 @@ class Running {
   /// Starts a persistent one.
   void run() { request_.start(); }
   /// Whether a second run gives the same.
-  bool runs_twice() const { return is_persistent_ && !Draw(spec_.seed).with(2).once_in(3); }
+  bool runs_twice() const { return is_persistent_ && !is_in_place(); }
   /// To be awaited once; then a persistent one may be started again.
   Request& request() { return request_; }
   bool is_persistent() const { return is_persistent_; }
@@ -66,16 +63,22 @@ class Running {
   };
   enum class Spread { together, apart, by_types };
 
-  Side& add_side(std::size_t cells, std::size_t unit);
+  Side& add_side(const Layout& layout, MPI_Datatype type, std::size_t cells);
+  /// Blocks of one size, of any datatype.
+  Side& add_regular(std::size_t blocks, std::size_t cells);
   Side& add_blocks(const std::vector<std::size_t>& cells, Spread spread);
   void fill(Side& side, std::size_t block, int sender, int sent_block, bool is_expected);
   std::int64_t value(int sender, int block, std::size_t cell) const;
   std::size_t cells_of(int rank, int block) const;
-  int operator_kind() const { return Draw(spec_.seed).with(3).below(4); }
+  bool is_in_place() const { return Draw(spec_.seed).with(2).once_in(3); }
 
   void prepare();
-  void prepare_rooted();
-  void prepare_blocks();
+  Side& add_all(const std::vector<std::size_t>& cells);
+  std::vector<std::size_t> cells_of_ranks() const;
+  void prepare_bcast();
+  void prepare_gather();
+  void prepare_scatter();
+  void prepare_alltoall();
   void prepare_merge();
   void prepare_reduction();
   void prepare_neighbors();

@@ -15,6 +15,12 @@ class Draw {
   /// Of another purpose, or of another rank.
   Draw with(std::uint64_t salt) const { return Draw(mixed(state_ ^ (salt + 1) * 0x9e3779b97f4a7c15U)); }
 
+  // As the standard library's distributions take it.
+  using result_type = std::uint64_t;
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return ~result_type{0}; }
+  result_type operator()() { return bits(); }
+
   std::uint64_t bits() { return mixed(state_ += 0x9e3779b97f4a7c15U); }
   int below(int bound) { return static_cast<int>(bits() % static_cast<std::uint64_t>(bound)); }
   /// One in `times`.
@@ -113,7 +119,6 @@ struct Program {
   std::vector<OperationSpec> operations;  ///< in the order in which they start on one communicator
 };
 
-/// A program, and what its options are on a simulated cluster.
 Program program_of(std::uint64_t seed, int ranks);
 
 std::string describe(const Program& program);

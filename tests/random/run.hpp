@@ -9,8 +9,7 @@
 
 namespace wisp::test {
 
-/// What one rank of a program does. `failures` hears what is wrong.
-/// `beside`: on real ranks, called now and then for messages of MPI's own.
+/// What one rank of a program does; `can_block`: on real ranks. `failures` hears what is wrong.
 Task<> run_program(const Program& program, Comm root, bool can_block, std::vector<std::string>& failures);
 
 /// A program that fails, with as few operations and communicators as still do; `fails` runs one.

@@ -10,7 +10,8 @@
 namespace wisp::test {
 
 /// Dimension sizes for all of `ranks`, drawn at random.
-inline std::vector<int> random_dims(std::mt19937& random, int ranks, int most_dimensions) {
+template <class Random>
+std::vector<int> random_dims(Random& random, int ranks, int most_dimensions) {
   const int d = std::uniform_int_distribution<int>(1, most_dimensions)(random);
   std::vector<int> dims(static_cast<std::size_t>(d), 1);
   for (int factor = 2; ranks > 1;) {
