@@ -29,7 +29,7 @@ void Mailbox::watch_if_needed() {
 
 void Mailbox::send(Message& message, const Sending& sending) {
   codes_.need(sending.peer, sending.context->number_with(sending.peer));
-  Parked& parked = parked_.emplace_back(Parked{&message, sending, {}, shared(sending.context)});
+  Parked& parked = parked_.emplace_back(Parked{&message, sending, {}, shared(sending.context), {}});
   parked.sending.buffer = parked.types.keep(sending.buffer);
   watch_if_needed();
   look();
@@ -52,6 +52,36 @@ void Mailbox::refuse(Message& message) {
   transport_.complete(message);
 }
 
+void Mailbox::send_parked(Parked& parked, WireTag tag) {
+  const Sending& sending = parked.sending;
+  if (parked.message == nullptr) {
+    transport_.send_owned(std::move(parked.left), sending.peer, tag, sending.operation);
+    return;
+  }
+  const Message* sent = nullptr;
+  try {
+    sent =
+        transport_.send(sending.buffer, sending.peer, tag, sending.mode, sending.operation, parked.message);
+  } catch (const Error& error) {
+    // It is that of who waits, not of who happens to look, and others wait behind it.
+    parked.message->error = error.error_class();
+  }
+  if (sent == nullptr) transport_.complete(*parked.message);
+}
+
+/// Nobody waits for it any more, and its memory may be gone when it can be sent.
+void Mailbox::leave(Parked& parked) noexcept {
+  parked.message = nullptr;
+  try {
+    const ConstBuffer& buffer = parked.sending.buffer;
+    const TypeLayout layout = TypeLayout::of(buffer.type);
+    parked.left = ScratchVector(buffer.count * layout.size);
+    pack(buffer, layout, parked.left.data());
+  } catch (const std::exception&) {
+    std::erase_if(parked_, [&](const Parked& one) { return &one == &parked; });
+  }
+}
+
 /// What waited for a code goes on, in the order of posting.
 bool Mailbox::use_codes() {
   if (!codes_.take_learned()) return false;
@@ -61,11 +91,9 @@ bool Mailbox::use_codes() {
   for (Parked& parked : std::exchange(parked_, {})) {
     const Sending& sending = parked.sending;
     if (const WireTag tag = sending.context->tag_to(sending.tag, sending.peer); tag >= 0) {
-      const Message* sent =
-          transport_.send(sending.buffer, sending.peer, tag, sending.mode, sending.operation, parked.message);
-      if (sent == nullptr) transport_.complete(*parked.message);
+      send_parked(parked, tag);
     } else if (is_refused(*sending.context, sending.peer)) {
-      refuse(*parked.message);
+      if (parked.message != nullptr) refuse(*parked.message);
     } else {
       parked_.push_back(std::move(parked));
     }
@@ -150,9 +178,12 @@ void Mailbox::probe(Message& message, const Pattern& pattern) {
 }
 
 std::optional<Envelope> Mailbox::probe_now(Pattern pattern) {
-  find_code(pattern);
+  // Where the code is not known, whoever sends asks for it.
   codes_.look();
   use_codes();
+  if (pattern.lacks_code() && !pattern.is_any_number) {
+    pattern.wire_tag = pattern.context->tag_from(pattern.tag, pattern.source);
+  }
   const auto first_aside = [&]() -> std::optional<Envelope> {
     for (const Arrived& arrived : aside_) {
       if (pattern.matches(arrived.envelope, tags_)) return arrived.envelope;
@@ -237,13 +268,17 @@ void Mailbox::close() noexcept {
     transport_.complete(message);
   };
   for (const Waiting& waiting : std::exchange(waiting_, {})) end(*waiting.message);
-  for (const Parked& parked : std::exchange(parked_, {})) end(*parked.message);
+  for (const Parked& parked : std::exchange(parked_, {})) {
+    if (parked.message != nullptr) end(*parked.message);
+  }
   watch_if_needed();
 }
 
 void Mailbox::abandon(Message& message) noexcept {
   const auto is_it = [&](const auto& one) { return one.message == &message; };
-  if (std::erase_if(waiting_, is_it) + std::erase_if(parked_, is_it) == 0) {
+  if (const auto parked = std::find_if(parked_.begin(), parked_.end(), is_it); parked != parked_.end()) {
+    leave(*parked);
+  } else if (std::erase_if(waiting_, is_it) == 0) {
     transport_.abandon(message);
   }
   watch_if_needed();

@@ -96,8 +96,11 @@ class Mailbox final : public Watcher {
     Sending sending;
     KeptTypes types;
     ContextPtr context;  ///< which may be dropped before
+    ScratchVector left;  ///< its data, once nobody waits for it
   };
 
+  void send_parked(Parked& parked, WireTag tag);
+  void leave(Parked& parked) noexcept;
   std::optional<Arrived> take_aside(const Pattern& pattern);
   std::optional<Arrived> take_arrived(const Pattern& pattern);
   bool someone_waits_for_messages_of(const Pattern& pattern) const;

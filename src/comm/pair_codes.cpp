@@ -16,7 +16,7 @@ constexpr std::size_t bits_of_word = 63;  // of what fits a signed one
 
 enum class Kind : std::int64_t {
   wanted,    ///< number, states taken
-  state,     ///< number, communicators made, blocks taken, held codes as bits
+  state,     ///< number, whether it is made, communicators made, blocks taken, held codes as bits
   block,     ///< number, codes as bits
   refused,   ///< number: both have made it, and there is no code for it
   deferred,  ///< number, whether the lower has made it: there is none now, and one of them has yet to make it
@@ -88,6 +88,20 @@ std::int64_t PairCodes::count_without_code(int peer, const Pair& pair, Number be
   return count;
 }
 
+/// Whether this process has made what the number is of.
+bool PairCodes::is_made(int peer, Number number) const {
+  const Number created = world_.pair_numbers().with(peer);
+  if (number >= 0) return number <= created;
+  const Number of = CodeBlocks::extended(number);
+  if (of > created) return false;
+  int extensions = CodeBlocks::extension_of(number);  // that a communicator which is gone had, if need be
+  if (of == 0) extensions = world_.root_counters(TagLayout::Kind::isolated).extensions;
+  for_each_alive(peer, [&](const Context& alive, Number alive_number) {
+    if (alive_number == of) extensions = alive.counters->extensions;
+  });
+  return CodeBlocks::extension_of(number) <= extensions;
+}
+
 void PairCodes::refuse(Pair& pair, Number number) {
   std::erase(pair.asked, number);
   pair.refused.push_back(number);
@@ -113,7 +127,7 @@ void PairCodes::need(int peer, Number number) {
   Pair& pair = pair_with(peer);
   if (contains(pair.asked, number)) return;
   if (peer == world_.rank()) {
-    give(peer, pair, number, number, std::vector<bool>(static_cast<std::size_t>(code_count_)));
+    give(peer, pair, number, true, std::vector<bool>(static_cast<std::size_t>(code_count_)));
     return;
   }
   look();  // the other may have asked already
@@ -152,11 +166,13 @@ void PairCodes::tell(int peer, Words words) {
 }
 
 void PairCodes::close() noexcept {
+  // Somebody was told what it never asked for after all; MPI may still read or write it.
+  const auto leave = [](const Posted& posted, Words& words) {
+    if (!posted.done()) new Words(std::move(words));
+  };
+  for (Incoming& incoming : incoming_) leave(incoming.received, incoming.words);
+  for (Outgoing& outgoing : outgoing_) leave(outgoing.sent, outgoing.words);
   incoming_.clear();
-  for (Outgoing& outgoing : outgoing_) {
-    // Somebody was told what it never asked for after all; MPI may still read it.
-    if (!outgoing.sent.done()) new Words(std::move(outgoing.words));
-  }
   outgoing_.clear();
 }
 
@@ -199,13 +215,14 @@ void PairCodes::handle(int source, const Words& words) {
       return;
     case Kind::state: {
       ++pair.states;
-      for (; pair.confirmed < words[3]; ++pair.confirmed) pair.unconfirmed.pop_front();
+      for (; pair.confirmed < words[4]; ++pair.confirmed) pair.unconfirmed.pop_front();
       std::vector<Number> numbers = pair.asked;
       if (!contains(numbers, number)) numbers.push_back(number);
       for (const Number wanted : numbers) {
         // If it is known, the block is on its way.
         if (pair.blocks.code_of(wanted) < 0) {
-          give(source, pair, wanted, words[2], bits_at(words, 4, code_count_));
+          const bool is_made_there = wanted == number ? words[2] != 0 : wanted > 0 && wanted <= words[3];
+          give(source, pair, wanted, is_made_there, bits_at(words, 5, code_count_));
         }
       }
       return;
@@ -243,13 +260,14 @@ void PairCodes::tell_state(int peer, Pair& pair, Number number) {
   pair.promised.push_back(number);
   ++pair.states;
   Words words = message_of(Kind::state, number);
+  words.push_back(is_made(peer, number) ? 1 : 0);
   words.push_back(world_.pair_numbers().with(peer));
   words.push_back(pair.blocks_taken);
   append_bits(words, held(peer, pair));
   tell(peer, std::move(words));
 }
 
-void PairCodes::give(int peer, Pair& pair, Number number, Number made_there, std::vector<bool> in_use) {
+void PairCodes::give(int peer, Pair& pair, Number number, bool is_made_there, std::vector<bool> in_use) {
   const bool is_self = peer == world_.rank();
   const std::vector<bool> held_here = held(peer, pair);
   for (std::size_t code = 0; code < in_use.size(); ++code) in_use[code] = in_use[code] || held_here[code];
@@ -260,8 +278,8 @@ void PairCodes::give(int peer, Pair& pair, Number number, Number made_there, std
                                               count_without_code(peer, pair, number));
   if (codes.empty()) {
     // Who has yet to make it asks again then.
-    const bool is_made_here = world_.pair_numbers().with(peer) >= number;
-    const bool is_refused = is_made_here && made_there >= number;
+    const bool is_made_here = is_made(peer, number);
+    const bool is_refused = is_made_here && is_made_there;
     if (is_refused) refuse(pair, number);
     if (!is_made_here) defer(pair, number);
     if (is_self) return;
@@ -287,9 +305,9 @@ void PairCodes::ask_again() {
   std::vector<std::pair<int, Number>> made;
   for (const auto& [peer, pair] : pairs_) {
     std::erase_if(pair->deferred, [&, peer = peer](Number number) {
-      const bool is_made = number <= world_.pair_numbers().with(peer);
-      if (is_made) made.emplace_back(peer, number);
-      return is_made;
+      if (!is_made(peer, number)) return false;
+      made.emplace_back(peer, number);
+      return true;
     });
     has_deferred_ = has_deferred_ || !pair->deferred.empty();
   }

@@ -88,6 +88,7 @@ class PairCodes {
   std::int64_t count_without_code(int peer, const Pair& pair, Number before) const;
   template <class Function>
   void for_each_alive(int peer, Function of) const;
+  bool is_made(int peer, Number number) const;
   void refuse(Pair& pair, Number number);
   void defer(Pair& pair, Number number);
   void add_block(Pair& pair, Number first, const std::vector<int>& codes);
@@ -95,7 +96,7 @@ class PairCodes {
   void handle(int source, const std::vector<std::int64_t>& words);
   void tell_state(int peer, Pair& pair, Number number);
   void tell_next_state(int peer, Pair& pair);
-  void give(int peer, Pair& pair, Number number, Number made_there, std::vector<bool> in_use);
+  void give(int peer, Pair& pair, Number number, bool is_made_there, std::vector<bool> in_use);
   void ask_again();
 
   World& world_;

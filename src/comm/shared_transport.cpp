@@ -12,9 +12,13 @@ namespace {
 
 struct Head {
   std::int32_t tag;
-  std::int32_t place;
+  std::int32_t data_follow;
   std::uint64_t bytes;
 };
+
+/// Numbers of the two messages.
+constexpr int of_head = 0;
+constexpr int of_data = 1;
 
 /// Up to here a copy costs less than one more message.
 constexpr std::size_t largest_within = 4096;
@@ -39,20 +43,18 @@ Message* SharedTransport::send(const ConstBuffer& buffer, int destination, WireT
   const TypeLayout layout = TypeLayout::of(buffer.type);
   const std::size_t bytes = buffer.count * layout.size;
   const bool is_within = mode == SendMode::standard && bytes <= largest_within;
-  if (!is_within) places_ = places_ % tags_.upper_bound(TagLayout::Kind::isolated) + 1;
-  const int place = is_within ? 0 : places_;
-  const Head head{tags_.number(tag), place, bytes};
+  const Head head{tags_.number(tag), is_within ? 0 : 1, bytes};
   ScratchVector packed(sizeof head + (is_within ? bytes : 0));
   std::memcpy(packed.data(), &head, sizeof head);
   if (is_within) pack(buffer, layout, packed.data() + sizeof head);
-  inner_->send_owned(std::move(packed), destination, tags_.with_number(tag, 0), operation);
+  inner_->send_owned(std::move(packed), destination, tags_.with_number(tag, of_head), operation);
   if (is_within) return nullptr;
-  return inner_->send(buffer, destination, tags_.with_number(tag, place), mode, operation, message);
+  return inner_->send(buffer, destination, tags_.with_number(tag, of_data), mode, operation, message);
 }
 
 std::optional<Arrived> SharedTransport::take_arrived(int source, WireTag tag) {
   if (!is_told(tag)) return inner_->take_arrived(source, tag);
-  const WireTag told = tags_.with_number(tag, 0);
+  const WireTag told = tags_.with_number(tag, of_head);
   if (const std::optional<Arrived> arrived = inner_->take_arrived(source, told)) {
     Opening& opening = *opening_.emplace_back(std::make_unique<Opening>());
     opening.envelope = arrived->envelope;
@@ -64,10 +66,15 @@ std::optional<Arrived> SharedTransport::take_arrived(int source, WireTag tag) {
     return (source < 0 || opening->envelope.source == source) && opening->envelope.tag == told;
   });
   if (first == opening_.end() || !(*first)->received->done) return std::nullopt;
+  const int from = (*first)->envelope.source;
+  const Head head = head_of((*first)->bytes);
+  if (head.data_follow != 0) {
+    (*first)->data = inner_->take_arrived(from, tags_.with_number(tag, of_data));
+    if (!(*first)->data) return std::nullopt;
+  }
   std::unique_ptr<Opening> opened = std::move(*first);
   opening_.erase(first);
-  const Head head = head_of(opened->bytes);
-  const Envelope envelope{opened->envelope.source, tags_.with_number(told, head.tag), head.bytes};
+  const Envelope envelope{from, tags_.with_number(told, head.tag), head.bytes};
   return Arrived{envelope, MPI_MESSAGE_NULL, opened.release()};
 }
 
@@ -77,19 +84,14 @@ void SharedTransport::receive_arrived(Message& message, const Buffer& buffer, co
     return;
   }
   const std::unique_ptr<Opening> opened(static_cast<Opening*>(arrived.held));
-  const Head head = head_of(opened->bytes);
-  if (head.place > 0) {
+  if (opened->data) {
     message.told_tag = arrived.envelope.tag;
-    inner_->receive(message, buffer, arrived.envelope.source,
-                    tags_.with_number(arrived.envelope.tag, head.place));
+    inner_->receive_arrived(message, buffer, *opened->data);
     return;
   }
-  const TypeLayout layout = TypeLayout::of(buffer.type);
-  if (head.bytes > buffer.count * layout.size) {
+  if (!unpack_message(opened->bytes.data() + sizeof(Head), opened->bytes.size() - sizeof(Head), buffer,
+                      TypeLayout::of(buffer.type))) {
     message.error = MPI_ERR_TRUNCATE;
-  } else if (layout.size > 0) {
-    unpack(opened->bytes.data() + sizeof head, {buffer.address, head.bytes / layout.size, buffer.type},
-           layout);
   }
   message.set_envelope(arrived.envelope);
   inner_->complete(message);

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "comm/tag_layout.hpp"
@@ -13,8 +14,10 @@ namespace wisp::detail {
 /// receive with any tag could only look at all, so the user's messages travel with one tag of their
 /// communicator, and their own tag before the data:
 ///
-///   | tag | 0     | bytes | data … |     small ones
-///   | tag | place | bytes |              others; the data follow in a message whose number is the place
+///   | tag | 0 | bytes | data … |     small ones
+///   | tag | 1 | bytes |              others; the data follow in a message whose number is 1
+///
+/// The data of a pair's messages arrive in the order of what was told of them.
 ///
 /// Others than the user's, and those of raw communicators, travel as they are.
 class SharedTransport final : public Transport {
@@ -48,11 +51,12 @@ class SharedTransport final : public Transport {
   void forget(Message& message) noexcept override { inner_->forget(message); }
 
  private:
-  /// A message that was taken and is received as bytes.
+  /// What was told, received as bytes; and its data, once they are there.
   struct Opening {
     Envelope envelope;
     std::vector<std::byte> bytes;
     std::unique_ptr<Message> received = std::make_unique<Message>();
+    std::optional<Arrived> data;
   };
 
   /// Whether the tag is told before the data.
@@ -63,7 +67,6 @@ class SharedTransport final : public Transport {
 
   std::unique_ptr<Transport> inner_;
   TagLayout tags_;
-  int places_ = 0;  ///< the last that was given; they are used again in turn
   std::deque<std::unique_ptr<Opening>> opening_;
 };
 

@@ -163,7 +163,7 @@ std::optional<Arrived> MpiTransport::take_arrived_on(MPI_Comm comm, int source, 
             "MPI_Iprobe");
   if (found == 0) return std::nullopt;
   Envelope envelope = envelope_of(status);
-  auto bytes = std::make_unique<std::vector<char>>(envelope.bytes);
+  auto bytes = std::make_unique<std::vector<std::byte>>(envelope.bytes);
   check_mpi(MPI_Recv(bytes->data(), static_cast<int>(envelope.bytes), MPI_BYTE, envelope.source,
                      mpi_tag(envelope.tag), comm, MPI_STATUS_IGNORE),
             "MPI_Recv");
@@ -172,19 +172,9 @@ std::optional<Arrived> MpiTransport::take_arrived_on(MPI_Comm comm, int source, 
 }
 
 void MpiTransport::receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) {
-  const std::unique_ptr<std::vector<char>> bytes(static_cast<std::vector<char>*>(arrived.held));
-  const IntCount counted(buffer);
-  int room = 0;
-  check_mpi(MPI_Type_size(counted.type(), &room), "MPI_Type_size");
-  const auto received = static_cast<int>(bytes->size());
-  const int elements = room > 0 ? received / room : 0;
-  if (elements > counted.count()) {
+  const std::unique_ptr<std::vector<std::byte>> bytes(static_cast<std::vector<std::byte>*>(arrived.held));
+  if (!unpack_message(bytes->data(), bytes->size(), buffer, TypeLayout::of(buffer.type))) {
     message.error = MPI_ERR_TRUNCATE;
-  } else {
-    int position = 0;
-    check_mpi(
-        MPI_Unpack(bytes->data(), received, &position, buffer.address, elements, counted.type(), open_comm()),
-        "MPI_Unpack");
   }
   if (message.wants_envelope) message.set_envelope(arrived.envelope);
   engine_->complete(message);

@@ -55,6 +55,7 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
   packet->depth = sender.depth + 1;
   packet->carried = std::min(packet->envelope.bytes, options_.carried_bytes);
   if (packet->carried > 0) {
+    packet->carried -= packet->carried % layout.size;
     packet->payload = static_cast<std::byte*>(FramePool::take(packet->carried));
     pack({buffer.address, packet->carried / layout.size, buffer.type}, layout, packet->payload);
   }
@@ -134,10 +135,9 @@ void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer,
   receiver.counters.bytes_received += packet->envelope.bytes;
 
   const TypeLayout layout = TypeLayout::of(buffer.type);
-  if (packet->envelope.bytes > buffer.count * layout.size) {
+  if (packet->envelope.bytes > buffer.count * layout.size ||
+      !unpack_message(packet->payload, packet->carried, buffer, layout)) {
     message.error = MPI_ERR_TRUNCATE;
-  } else if (layout.size > 0) {
-    unpack(packet->payload, {buffer.address, packet->carried / layout.size, buffer.type}, layout);
   }
   message.set_envelope(packet->envelope);
   complete(rank, message);

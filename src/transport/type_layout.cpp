@@ -8,6 +8,15 @@
 namespace wisp::detail {
 namespace {
 
+// MPICH 4.0 packs up to 255 bytes too few once there are hundreds of datatypes, from types whose data lie in
+// order and without gaps.
+void pack_rest(const std::byte* address, const TypeLayout& layout, int packed, int bytes, std::byte* to) {
+  if (layout.extent != layout.true_extent || layout.size != static_cast<std::size_t>(layout.extent)) {
+    throw_error(MPI_ERR_INTERN, "MPI_Pack packed {} of {} bytes", packed, bytes);
+  }
+  std::memcpy(to + packed, address + layout.true_lower + packed, static_cast<std::size_t>(bytes - packed));
+}
+
 // MPI_Pack counts in int: larger vectors go in parts.
 std::size_t part_of(const TypeLayout& layout) {
   return std::max<std::size_t>(1, (std::size_t{1} << 30) / std::max<std::size_t>(1, layout.size));
@@ -84,6 +93,7 @@ void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to) {
     check_mpi(MPI_Pack(address, static_cast<int>(count), from.type, to + done * layout.size, bytes, &position,
                        MPI_COMM_SELF),
               "MPI_Pack");
+    if (position < bytes) pack_rest(address, layout, position, bytes, to + done * layout.size);
   }
 }
 
@@ -101,6 +111,21 @@ void unpack(const std::byte* from, const Buffer& to, const TypeLayout& layout) {
                          static_cast<int>(count), to.type, MPI_COMM_SELF),
               "MPI_Unpack");
   }
+}
+
+bool unpack_message(const std::byte* from, std::size_t bytes, const Buffer& to, const TypeLayout& layout) {
+  if (bytes > to.count * layout.size) return false;
+  if (bytes == 0) return true;
+  const std::size_t whole = bytes / layout.size;
+  unpack(from, {to.address, whole, to.type}, layout);
+  if (const std::size_t rest = bytes % layout.size; rest > 0) {
+    const Buffer last(element(to.address, whole, layout), 1, to.type);
+    const ScratchVector packed(layout.size);
+    pack(last, layout, packed.data());
+    std::memcpy(packed.data(), from + whole * layout.size, rest);
+    unpack(packed.data(), last, layout);
+  }
+  return true;
 }
 
 void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype type,

@@ -83,5 +83,7 @@ void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype t
 /// To and from a gapless sequence of bytes.
 void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to);
 void unpack(const std::byte* from, const Buffer& to, const TypeLayout& layout);
+/// A message of so many bytes, which may end within an element; false: it is longer than the buffer.
+bool unpack_message(const std::byte* from, std::size_t bytes, const Buffer& to, const TypeLayout& layout);
 
 }  // namespace wisp::detail

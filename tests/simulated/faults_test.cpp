@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <vector>
 
 #include "clusters.hpp"
 #include "effort.hpp"
 #include "wisp/chain.hpp"
+#include "wisp/channel.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/simulate.hpp"
@@ -227,6 +229,92 @@ TEST(FaultsTest, ElementsMayLieDownwards) {
     });
   }
   MPI_Op_free(&op);
+}
+
+TEST(FaultsTest, VectorsOfTheThousandthDatatypeArriveWhole) {
+  std::deque<OwnType> types;
+  for (int i = 0; i < 1500; ++i) types.emplace_back(contiguous(1 + i % 3));
+  for (std::size_t i = 0; i < types.size(); i += 50) {
+    simulate(cluster_of(2, 1), [&](Comm comm) -> Task<> {
+      constexpr int count = 7;
+      const std::size_t doubles = count * (1 + i % 3);
+      std::vector<double> data(doubles, comm.rank() == 0 ? 1.5 : 0);
+      co_await bcast(comm, Buffer(data.data(), count, types[i].get()), 0);
+      EXPECT_EQ(data, std::vector<double>(doubles, 1.5)) << "datatype " << i;
+    });
+  }
+}
+
+TEST(FaultsTest, ALargeMessageOfAnAttachedCommunicatorMayWaitLong) {
+  SimulationOptions cluster = cluster_of(2, 1);
+  cluster.tag_upper_bound = 32767;
+  cluster.attached = true;
+  simulate(cluster, [](Comm comm) -> Task<> {
+    const std::vector<int> first(3000, -7);
+    std::vector<int> data(first.size());
+    Request sent;
+    if (comm.rank() == 0) sent = comm.isend(first, 1, 1);
+    for (int i = 0; i < 200; ++i) {  // a communicator has 64 tags
+      std::ranges::fill(data, comm.rank() == 0 ? i : -1);
+      if (comm.rank() == 0) {
+        co_await send(comm, data, 1, 2);
+      } else {
+        co_await receive(comm, data, 0, 2);
+        EXPECT_EQ(data, std::vector<int>(data.size(), i));
+      }
+    }
+    if (comm.rank() == 0) {
+      co_await sent;
+    } else {
+      co_await receive(comm, data, any_source, any_tag);
+      EXPECT_EQ(data, first);
+    }
+  });
+}
+
+TEST(FaultsTest, AMessageMayEndWithinAnElement) {
+  const OwnType three(contiguous(3));
+  for (const bool attached : {false, true}) {
+    for (const std::size_t count : {1, 2, 4, 800}) {
+      SimulationOptions cluster = cluster_of(2, 1);
+      cluster.attached = attached;
+      simulate(cluster, [&](Comm comm) -> Task<> {
+        if (comm.rank() == 0) {
+          const std::vector<double> data(count, 2.5);
+          co_await send(comm, data, 1, 0);
+          co_return;
+        }
+        std::vector<double> data(900, -1), expected = data;
+        std::ranges::fill_n(expected.begin(), static_cast<std::ptrdiff_t>(count), 2.5);
+        co_await receive(comm, Buffer(data.data(), 300, three.get()), 0, 0);
+        EXPECT_EQ(data, expected) << count << (attached ? " attached" : "");
+      });
+    }
+  }
+}
+
+TEST(FaultsTest, ASendThatIsDroppedBeforeItHasACodeArrives) {
+  SimulationOptions cluster = cluster_of(2, 1);
+  cluster.tag_upper_bound = 32767;
+  for (const int sender : {0, 1}) {
+    simulate(cluster, [&](Comm world) -> Task<> {
+      for (int i = 0; i < 30; ++i) world.range(0, 1);  // all codes that take no message
+      const Comm comm = world.range(0, 1);
+      const Channel channel = comm.channel("test");
+      if (comm.rank() == sender) {
+        std::vector<int> data = {1, 2, 3};
+        { const Posted dropped = channel.post_send(data, 1 - sender); }
+        std::ranges::fill(data, 7);  // nobody reads it any more
+      } else {
+        std::vector<int> data(3);
+        co_await channel.post_receive(data, sender);
+        EXPECT_EQ(data, (std::vector<int>{1, 2, 3}));
+      }
+      int other = comm.rank();
+      co_await allreduce(comm, in_place(), buffer_of(other), MPI_SUM);
+      EXPECT_EQ(other, 1);
+    });
+  }
 }
 
 }  // namespace
