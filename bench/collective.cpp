@@ -183,13 +183,6 @@ std::string table_of(const std::string& op) {
   return op == "exscan" ? "scan" : op == "reduce_scatter_block" ? "reduce_scatter" : op;
 }
 
-/// The algorithms that work with so many ranks.
-std::vector<std::string_view> algorithms_for(const std::string& op, int ranks) {
-  std::vector<std::string_view> names = algorithms_of(table_of(op));
-  if ((ranks & (ranks - 1)) != 0) std::erase(names, "hypercube");
-  return names;
-}
-
 void check_algorithm(const Options& options, const Collective& of) {
   std::vector<std::string_view> names = algorithms_of(table_of(of.name));
   names.push_back("all");
@@ -197,10 +190,10 @@ void check_algorithm(const Options& options, const Collective& of) {
 }
 
 /// The one that is chosen, the one that is named, or (`all`) the chosen one and every other.
-std::vector<std::string> simulated_algorithms(const Options& options, const Collective& of, int ranks) {
+std::vector<std::string> simulated_algorithms(const Options& options, const Collective& of) {
   if (options.algorithm != "all") return {options.algorithm};
   std::vector<std::string> names = {""};
-  for (const std::string_view name : algorithms_for(of.name, ranks)) names.emplace_back(name);
+  for (const std::string_view name : algorithms_of(table_of(of.name))) names.emplace_back(name);
   return names;
 }
 
@@ -313,7 +306,7 @@ void bench_algorithms(const Options& options) {
       Cell cell = make_cell(*of, comm.size(), count);
       std::vector<Variant> variants = {
           {"chosen", [&](int call) { comm.run(of->task(comm, cell, call % comm.size(), {})); }}};
-      for (const std::string_view name : algorithms_for(of->name, comm.size())) {
+      for (const std::string_view name : algorithms_of(table_of(of->name))) {
         variants.push_back({std::string(name), [&, name](int call) {
                               comm.run(of->task(comm, cell, call % comm.size(), {.algorithm = name}));
                             }});
@@ -352,7 +345,7 @@ void simulate_collective(const Options& options, const SimulationOptions& cluste
       const double copies = (of->blocks_in || of->blocks_out) && !is_rooted ? cluster.ranks : 1;
       if (8.0 * count * cluster.ranks * copies > 2e9) continue;
       std::vector<Row> rows;
-      for (const std::string& algorithm : simulated_algorithms(options, *of, cluster.ranks)) {
+      for (const std::string& algorithm : simulated_algorithms(options, *of)) {
         const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
           Cell cell = make_cell(*of, comm.size(), is_rooted && comm.rank() != 0 ? 0 : count);
           if (of->name == std::string("gather")) cell.input.resize(static_cast<std::size_t>(count));

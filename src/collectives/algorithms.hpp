@@ -34,8 +34,7 @@ Task<> barrier_dissemination(Channel channel);
 Task<> barrier_tree(Channel channel, TreeRadixBits radix_bits);
 
 Task<> bcast_tree(Channel channel, Buffer buffer, int root, int radix_bits);
-Task<> bcast_scatter_allgather(Channel channel, Buffer buffer, int root);
-Task<> bcast_two_tree(Channel channel, Buffer buffer, int root, int pieces);
+Task<> bcast_circulant(Channel channel, Buffer buffer, int root, int pieces);
 
 /// Operands meet in rank order if `root` is 0.
 Task<> reduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root, int radix_bits);
@@ -43,19 +42,19 @@ Task<> reduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op,
 Task<> reduce_to_zero_first(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root,
                             int radix_bits);
 Task<> reduce_ordered(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root);
-Task<> reduce_scatter_gather(Channel channel, Reduction reduction, int root);
-Task<> reduce_two_tree(Channel channel, Reduction reduction, int root, int pieces);
+/// The operator commutes.
+Task<> reduce_circulant(Channel channel, Reduction reduction, int root, int pieces);
 
 Task<> allreduce_recursive_doubling(Channel channel, Reduction reduction);
 Task<> allreduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, TreeRadixBits radix_bits);
-Task<> allreduce_scatter_allgather(Channel channel, Reduction reduction);
 /// The operator commutes.
-Task<> allreduce_ring(Channel channel, Reduction reduction);
+Task<> allreduce_circulant(Channel channel, Reduction reduction);
 Task<> allreduce_two_tree(Channel channel, Reduction reduction, int pieces);
 
 /// `send` is a vector of all blocks; `block` is where this rank's goes.
 Task<> reduce_scatter_pairwise(Channel channel, BlockList send, Buffer block, MPI_Op op);
-Task<> reduce_scatter_halving(Channel channel, BlockList send, Buffer block, MPI_Op op, bool commutes);
+/// Blocks follow each other; the operator commutes.
+Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, MPI_Op op);
 Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, MPI_Op op, int radix_bits);
 
 Task<> scan_dissemination(Channel channel, Reduction reduction);
@@ -105,9 +104,7 @@ Task<> scatterv_tree(Channel channel, BlockList blocks, Buffer receive, int root
 Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root, LedShape shape);
 
 Task<> allgather_dissemination(Channel channel, ConstBuffer send, BlockList blocks);
-Task<> allgather_ring(Channel channel, ConstBuffer send, BlockList blocks);
-/// The number of ranks is a power of two.
-Task<> allgather_hypercube(Channel channel, ConstBuffer send, Buffer receive);
+Task<> allgather_circulant(Channel channel, ConstBuffer send, BlockList blocks);
 Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive, TreeRadixBits radix_bits);
 
 Task<> alltoall_bruck(Channel channel, BlockList send, BlockList receive);

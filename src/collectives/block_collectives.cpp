@@ -4,6 +4,7 @@
 
 #include "collectives/led_subtree.hpp"
 #include "collectives/plan.hpp"
+#include "collectives/signature_bytes.hpp"
 #include "pattern/ordered_tree.hpp"
 
 namespace wisp {
@@ -41,15 +42,12 @@ auto plan_bcast(const Comm& comm, const Buffer& buffer, int root, const Collecti
                     return bcast_tree(std::move(channel), buffer, root, 1);
                   case Bcast::radix_4:
                     return bcast_tree(std::move(channel), buffer, root, 2);
-                  case Bcast::two_tree: {
-                    const std::size_t bytes = bytes_of(buffer);
-                    const int pieces = pieces_of(channel, bytes, bytes);
-                    return bcast_two_tree(std::move(channel), buffer, root, pieces);
-                  }
-                  case Bcast::scatter_allgather:
+                  case Bcast::circulant:
                     break;
                 }
-                return bcast_scatter_allgather(std::move(channel), buffer, root);
+                const std::size_t bytes = bytes_of(buffer);
+                const int pieces = circulant_pieces_of(channel, bytes, SignatureBytes::most_pieces(bytes));
+                return bcast_circulant(std::move(channel), buffer, root, pieces);
               }};
 }
 
@@ -162,11 +160,9 @@ auto plan_allgather(const Comm& comm, const ConstBuffer& send, const Buffer& rec
                     const auto radix_bits = tree_radix_bits(channel);
                     return allgather_tree(std::move(channel), send, receive, radix_bits);
                   }
-                  case Allgather::hypercube:
-                    return allgather_hypercube(std::move(channel), send, receive);
-                  case Allgather::ring: {
+                  case Allgather::circulant: {
                     const BlockList blocks = BlockList::regular(receive, channel.size());
-                    return allgather_ring(std::move(channel), send, blocks);
+                    return allgather_circulant(std::move(channel), send, blocks);
                   }
                   case Allgather::dissemination:
                     break;
@@ -188,8 +184,8 @@ auto plan_allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& re
   const auto algorithm = choose<Allgatherv>(comm, Operation::allgatherv,
                                             bytes / static_cast<std::size_t>(comm.size()), options, call);
   return Plan{call, Alike{.bytes = signed_of(bytes)}, [=](Channel channel) {
-                return algorithm == Allgatherv::ring
-                           ? allgather_ring(std::move(channel), send, blocks)
+                return algorithm == Allgatherv::circulant
+                           ? allgather_circulant(std::move(channel), send, blocks)
                            : allgather_dissemination(std::move(channel), send, blocks);
               }};
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "pattern/segments.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/blocks.hpp"
 
@@ -24,20 +25,31 @@ class BlockList {
     return list;
   }
   static BlockList irregular(const Blocks& blocks, int ranks);
+  /// A vector cut as evenly as it can be.
+  static BlockList even(const Buffer& all, int ranks) {
+    BlockList list = regular(all, ranks);
+    list.even_ = EvenSegments(all.count, ranks);
+    return list;
+  }
+  static BlockList even(const ConstBuffer& all, int ranks) { return even(writable(all), ranks); }
   /// Of blocks that are only read.
   static BlockList regular(const ConstBuffer& all, int ranks) { return regular(writable(all), ranks); }
   static BlockList irregular(const ConstBlocks& blocks, int ranks);
 
   /// True if all blocks have one size and follow each other.
-  bool is_regular() const { return counts_.empty(); }
-  /// Blocks first … first + blocks - 1 of regular ones.
+  bool is_regular() const { return counts_.empty() && !even_; }
+  /// True if they follow each other.
+  bool is_consecutive() const { return counts_.empty() || !begins_.empty(); }
+  /// Blocks first … first + blocks - 1 of consecutive ones.
   Buffer range(int first, int blocks) const {
-    return {static_cast<std::byte*>(address_) + offset(first), count_ * static_cast<std::size_t>(blocks),
-            type_};
+    const std::size_t begin = begin_of(first);
+    return {static_cast<std::byte*>(address_) + static_cast<std::ptrdiff_t>(begin) * layout_.extent,
+            begin_of(first + blocks) - begin, type_};
   }
 
   std::size_t count(int rank) const {
-    return is_regular() ? count_ : static_cast<std::size_t>(counts_[static_cast<std::size_t>(rank)]);
+    if (even_) return even_->size(rank);
+    return counts_.empty() ? count_ : static_cast<std::size_t>(counts_[static_cast<std::size_t>(rank)]);
   }
   MPI_Datatype type(int rank) const {
     return types_.empty() ? type_ : types_[static_cast<std::size_t>(rank)];
@@ -49,16 +61,22 @@ class BlockList {
   }
   /// Where a block begins, in bytes behind the address of all.
   std::ptrdiff_t offset(int rank) const {
-    const auto place = static_cast<std::size_t>(rank);
-    if (is_regular()) return rank * static_cast<std::ptrdiff_t>(count_) * layout_.extent;
-    if (!begins_.empty()) return begins_[place] * layout_.extent;
-    return static_cast<std::ptrdiff_t>(displacements_[place]) * (types_.empty() ? layout_.extent : 1);
+    if (is_consecutive()) return static_cast<std::ptrdiff_t>(begin_of(rank)) * layout_.extent;
+    return static_cast<std::ptrdiff_t>(displacements_[static_cast<std::size_t>(rank)]) *
+           (types_.empty() ? layout_.extent : 1);
   }
   void* address() const { return address_; }
 
  private:
   static Buffer writable(const ConstBuffer& buffer) {
     return {const_cast<void*>(buffer.address), buffer.count, buffer.type};
+  }
+
+  /// Elements before a block of consecutive ones; of the block after the last: all.
+  std::size_t begin_of(int rank) const {
+    if (even_) return even_->begin(rank);
+    return begins_.empty() ? static_cast<std::size_t>(rank) * count_
+                           : begins_[static_cast<std::size_t>(rank)];
   }
 
   void* address_ = nullptr;
@@ -68,7 +86,8 @@ class BlockList {
   Integers counts_;
   Integers displacements_;
   std::span<const MPI_Datatype> types_;
-  std::vector<std::ptrdiff_t> begins_;  ///< in elements, of blocks that follow each other
+  std::vector<std::size_t> begins_;  ///< in elements, of irregular blocks that follow each other; and the end
+  std::optional<EvenSegments> even_;
 };
 
 inline BlockList BlockList::irregular(const Blocks& blocks, int ranks) {
@@ -82,12 +101,9 @@ inline BlockList BlockList::irregular(const Blocks& blocks, int ranks) {
     list.layout_ = TypeLayout::of(blocks.type);
   }
   if (blocks.displacements.empty() && blocks.types.empty()) {
-    std::ptrdiff_t begin = 0;
-    list.begins_.reserve(static_cast<std::size_t>(ranks));
-    for (int rank = 0; rank < ranks; ++rank) {
-      list.begins_.push_back(begin);
-      begin += static_cast<std::ptrdiff_t>(blocks.counts[static_cast<std::size_t>(rank)]);
-    }
+    list.begins_.reserve(static_cast<std::size_t>(ranks) + 1);
+    list.begins_.push_back(0);
+    for (int rank = 0; rank < ranks; ++rank) list.begins_.push_back(list.begins_.back() + list.count(rank));
   }
   return list;
 }

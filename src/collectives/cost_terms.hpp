@@ -11,9 +11,11 @@ namespace wisp::detail {
 /// A case in the terms of the cost formulas.
 struct Terms {
   double p;
-  double n;        ///< bytes
-  double others;   ///< the part of the ranks that are others: (p - 1) / p
-  double log2;     ///< ⌈log2 p⌉
+  double n;              ///< bytes
+  double others;         ///< the part of the ranks that are others: (p - 1) / p
+  double log2;           ///< ⌈log2 p⌉
+  double stream_pieces;  ///< of a pipeline over the circulant graph
+  double stream_rounds;
   double extra;    ///< 2 if p is no power of two: messages to and from those that are spoken for
   double pieces;   ///< of a pipeline
   double depth_4;  ///< of trees of this radix
@@ -28,6 +30,8 @@ struct Terms {
         n(static_cast<double>(of.bytes)),
         others((p - 1) / p),
         log2(ceil_log2(of.ranks)),
+        stream_pieces(circulant_pieces(machine, of.bytes, ceil_log2(of.ranks), of.bytes)),
+        stream_rounds(std::max(log2 - 1, 0.0) + stream_pieces),
         extra((of.ranks & (of.ranks - 1)) == 0 ? 0 : 2),
         pieces(pipeline_pieces(machine, of.bytes, 2 * ceil_log2(of.ranks), of.bytes)),
         depth_4((ceil_log2(of.ranks) + 1) / 2),

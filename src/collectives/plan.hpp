@@ -54,6 +54,11 @@ inline int pieces_of(const Channel& channel, const ConstBuffer& vector) {
   return pieces_of(channel, bytes_of(vector), vector.count);
 }
 
+/// The same of a pipeline over the circulant graph.
+inline int circulant_pieces_of(const Channel& channel, std::size_t bytes, std::size_t units) {
+  return circulant_pieces(channel.world().machine(), bytes, ceil_log2(channel.size()), units);
+}
+
 /// On a Channel or a Link.
 template <class On, class Run>
 Task<> run_checked(On on, const char* call, Alike alike, Run run) {

@@ -27,11 +27,9 @@ auto plan_reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
         if (input.count == 0) return nothing();
         const Reduction reduction{input, receive, op, any_order};
         switch (algorithm) {
-          case Reduce::scatter_gather:
-            return reduce_scatter_gather(std::move(channel), reduction, root);
-          case Reduce::two_tree: {
-            const int pieces = pieces_of(channel, input);
-            return reduce_two_tree(std::move(channel), reduction, root, pieces);
+          case Reduce::circulant: {
+            const int pieces = circulant_pieces_of(channel, bytes_of(input), input.count);
+            return reduce_circulant(std::move(channel), reduction, root, pieces);
           }
           case Reduce::ordered:
             return reduce_ordered(std::move(channel), input, receive, op, root);
@@ -69,16 +67,14 @@ auto plan_allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& rec
                     const auto radix_bits = tree_radix_bits(channel);
                     return allreduce_tree(std::move(channel), input, receive, op, radix_bits);
                   }
-                  case Allreduce::ring:
-                    return allreduce_ring(std::move(channel), reduction);
                   case Allreduce::two_tree: {
                     const int pieces = pieces_of(channel, input);
                     return allreduce_two_tree(std::move(channel), reduction, pieces);
                   }
-                  case Allreduce::scatter_allgather:
+                  case Allreduce::circulant:
                     break;
                 }
-                return allreduce_scatter_allgather(std::move(channel), reduction);
+                return allreduce_circulant(std::move(channel), reduction);
               }};
 }
 
@@ -169,8 +165,8 @@ auto plan_reduce_scatter_of(const Comm& comm, const char* call, const ReduceScat
                     const int radix_bits = tree_radix_bits(channel).up;
                     return reduce_scatter_tree(std::move(channel), of.blocks, of.own, op, radix_bits);
                   }
-                  case ReduceScatter::halving:
-                    return reduce_scatter_halving(std::move(channel), of.blocks, of.own, op, any_order);
+                  case ReduceScatter::circulant:
+                    return reduce_scatter_circulant(std::move(channel), of.blocks, of.own, op);
                   case ReduceScatter::pairwise:
                     break;
                 }

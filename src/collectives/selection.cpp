@@ -1,6 +1,8 @@
 #include "collectives/selection.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -22,9 +24,6 @@ struct Entry {
   bool (*is_allowed)(const Case&) = [](const Case&) { return true; };
 };
 
-bool is_power_of_two(const Case& of) {
-  return (of.ranks & (of.ranks - 1)) == 0;
-}
 bool commutes(const Case& of) {
   return of.commutes;
 }
@@ -49,15 +48,9 @@ constexpr Entry bcast_table[] = {
      [](T t) {
        return Cost{3 * t.depth_4, 3 * t.depth_4 * t.n, t.depth_4, t.p - 1, (t.p - 1) * t.n};
      }},
-    {"two_tree",
-     [](T t) {
-       const double depth = 2 * t.log2;
-       const double sent = depth + t.pieces;
-       return Cost{sent, sent * t.n / t.pieces, depth, (t.p - 1) * t.pieces, (t.p - 1) * t.n};
-     }},
-    {"scatter_allgather", [](T t) {
-       const double steps = t.log2 + t.p - 1;
-       return Cost{steps, 2 * t.n, steps, t.p * t.p, (t.p + t.log2 / 2) * t.n};
+    {"circulant", [](T t) {
+       return Cost{t.log2 + 2 * (t.stream_pieces - 1), t.stream_rounds * t.n / t.stream_pieces, t.log2,
+                   (t.p - 1) * t.stream_pieces, (t.p - 1) * t.n};
      }}};
 
 // To join a byte takes about half as long as to move it: what is joined counts half more.
@@ -78,17 +71,12 @@ constexpr Entry reduce_table[] = {
        return Cost{received, 1.5 * received * t.n, t.depth_32, t.p - 1, 1.5 * (t.p - 1) * t.n};
      }},
     {"ordered", nullptr},
-    {"two_tree",
+    {"circulant",
      [](T t) {
-       const double depth = 2 * t.log2;
-       const double sent = depth + t.pieces;
-       return Cost{sent, 2 * sent * t.n / t.pieces, depth, (t.p - 1) * t.pieces, 2 * (t.p - 1) * t.n};
-     }},
-    {"scatter_gather", [](T t) {
-       const double steps = 2 * t.log2 + t.extra;
-       const double bytes = (2.5 * t.others + 0.5 + 0.75 * t.extra) * t.n;
-       return Cost{steps, bytes, steps, 1.5 * t.p * t.log2, (2 * t.others + 0.5) * t.p * t.n};
-     }}};
+       return Cost{t.log2 + 2 * (t.stream_pieces - 1), 1.5 * t.stream_rounds * t.n / t.stream_pieces, t.log2,
+                   (t.p - 1) * t.stream_pieces, 1.5 * (t.p - 1) * t.n};
+     },
+     commutes}};
 
 constexpr Entry allreduce_table[] = {
     {"recursive_doubling",
@@ -104,17 +92,10 @@ constexpr Entry allreduce_table[] = {
        return Cost{received + sent, (2 * received + sent) * t.n, t.depth_32 + t.depth_4, 2 * (t.p - 1),
                    2.5 * (t.p - 1) * t.n};
      }},
-    {"scatter_allgather",
+    {"circulant",
      [](T t) {
-       const double steps = 2 * t.log2 + t.extra;
-       const double bytes = (2.5 * t.others + 0.5 + 1.25 * t.extra) * t.n;
-       return Cost{steps, bytes, steps, 2 * t.p * t.log2, t.p * (2.5 * t.others + 0.5 + t.extra / 4) * t.n};
-     }},
-    {"ring",
-     [](T t) {
-       const double steps = 2 * (t.p - 1);
-       const double bytes = (2.5 * t.others + 0.5) * t.n;
-       return Cost{steps, bytes, steps, t.p * steps, t.p * bytes};
+       const double steps = 2 * t.log2;
+       return Cost{steps, 2.5 * t.others * t.n, steps, t.p * steps, 2.5 * (t.p - 1) * t.n};
      },
      commutes},
     {"two_tree", [](T t) {
@@ -162,12 +143,11 @@ constexpr Entry reduce_scatter_table[] = {
        return Cost{received + t.p - 1, (1.5 * received + 1) * t.n, t.depth_32 + 1, 2 * t.p,
                    (1.5 * t.p + 1) * t.n};
      }},
-    {"halving",
+    {"circulant",
      [](T t) {
-       const double steps = t.log2 + t.extra;
-       const double bytes = (1.5 * t.others + 1 + t.extra) * t.n;
-       return Cost{steps, bytes, steps, t.p * t.log2, t.p * (1.5 * t.others + 1 + t.extra / 4) * t.n};
-     }},
+       return Cost{t.log2, 1.5 * t.others * t.n, t.log2, t.p * t.log2, 1.5 * (t.p - 1) * t.n};
+     },
+     commutes},
     {"pairwise", [](T t) {
        return Cost{t.p - 1, 1.5 * t.others * t.n, 1, t.p * (t.p - 1), 2 * (t.p - 1) * t.n};
      }}};
@@ -234,26 +214,21 @@ constexpr Entry scatterv_table[] = {{"direct", direct_cost},
 constexpr Cost allgather_dissemination_cost(T t) {
   return {t.log2, 1.5 * t.p * t.n, t.log2, t.p * t.log2, 2 * t.p * t.p * t.n};
 }
-constexpr Cost allgather_ring_cost(T t) {
-  return {t.p - 1, (t.p - 1) * t.n, t.p - 1, t.p * (t.p - 1), t.p * (t.p - 1) * t.n};
+/// Every other message passes the last rank and goes in two parts.
+constexpr Cost allgather_circulant_cost(T t) {
+  return {1.5 * t.log2, (t.p - 1) * t.n, t.log2, 1.5 * t.p * t.log2, t.p * (t.p - 1) * t.n};
 }
 
-constexpr Entry allgather_table[] = {
-    {"dissemination", allgather_dissemination_cost},
-    {"hypercube",
-     [](T t) {
-       // Half of all blocks in one message leaves the caches.
-       return Cost{t.log2, (t.p - 1) * t.n, t.log2, t.p * t.log2, 1.1 * t.p * (t.p - 1) * t.n};
-     },
-     is_power_of_two},
-    {"ring", allgather_ring_cost},
-    {"tree", [](T t) {
-       return Cost{t.siblings_32 * t.depth_32 + 3 * t.depth_4, (1 + 3 * t.depth_4) * t.p * t.n,
-                   t.depth_32 + t.depth_4, 2 * (t.p - 1), t.p * t.p * t.n};
-     }}};
+constexpr Entry allgather_table[] = {{"dissemination", allgather_dissemination_cost},
+                                     {"circulant", allgather_circulant_cost},
+                                     {"tree", [](T t) {
+                                        return Cost{t.siblings_32 * t.depth_32 + 3 * t.depth_4,
+                                                    (1 + 3 * t.depth_4) * t.p * t.n, t.depth_32 + t.depth_4,
+                                                    2 * (t.p - 1), t.p * t.p * t.n};
+                                      }}};
 
 constexpr Entry allgatherv_table[] = {{"dissemination", allgather_dissemination_cost},
-                                      {"ring", allgather_ring_cost}};
+                                      {"circulant", allgather_circulant_cost}};
 
 constexpr Cost alltoall_direct_cost(T t) {
   return {t.p - 1, t.p * t.n, 1, t.p * (t.p - 1), t.p * t.p * t.n};
@@ -293,6 +268,23 @@ constexpr Table tables[] = {{"barrier", barrier_table},
                             {"allgatherv", allgatherv_table},
                             {"alltoall", alltoall_table},
                             {"alltoallv", alltoallv_table}};
+
+/// Names of what there is no more, and what does the same.
+struct Alias {
+  Operation operation;
+  std::string_view name;
+  std::string_view means;
+};
+constexpr Alias aliases[] = {{Operation::bcast, "two_tree", "circulant"},
+                             {Operation::bcast, "scatter_allgather", "circulant"},
+                             {Operation::reduce, "two_tree", "circulant"},
+                             {Operation::reduce, "scatter_gather", "circulant"},
+                             {Operation::allreduce, "scatter_allgather", "circulant"},
+                             {Operation::allreduce, "ring", "circulant"},
+                             {Operation::reduce_scatter, "halving", "circulant"},
+                             {Operation::allgather, "hypercube", "circulant"},
+                             {Operation::allgather, "ring", "circulant"},
+                             {Operation::allgatherv, "ring", "circulant"}};
 
 constexpr int largest_direct = 1 << 24;  ///< of the search for where direct messages stop to pay
 
@@ -340,8 +332,13 @@ int find_direct_ranks(const Machine& machine) {
 
 int choose(World& world, Operation operation, const Case& of, std::string_view name, const char* call) {
   const std::span<const Entry> entries = tables[static_cast<std::size_t>(operation)].entries;
-  if (!name.empty()) [[unlikely]]
-    return find_named(entries, of, name, call);
+  if (!name.empty()) [[unlikely]] {
+    const auto alias = std::ranges::find_if(
+        aliases, [&](const Alias& one) { return one.operation == operation && one.name == name; });
+    if (alias == std::end(aliases)) return find_named(entries, of, name, call);
+    // Some of them took operators that do not commute.
+    if (of.commutes) return find_named(entries, of, alias->means, call);
+  }
   // Programs repeat themselves: the last choices are kept.
   World::Choice& kept =
       world.kept_choice(static_cast<std::uint32_t>(operation), of.ranks, of.bytes, of.commutes);

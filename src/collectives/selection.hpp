@@ -14,18 +14,18 @@ namespace wisp::detail {
 
 // In the order of the table.
 enum class Barrier { dissemination, tree };
-enum class Bcast { binomial, radix_4, two_tree, scatter_allgather };
-enum class Reduce { binomial, radix_4, radix_32, ordered, two_tree, scatter_gather };
-enum class Allreduce { recursive_doubling, tree, scatter_allgather, ring, two_tree };
+enum class Bcast { binomial, radix_4, circulant };
+enum class Reduce { binomial, radix_4, radix_32, ordered, circulant };
+enum class Allreduce { recursive_doubling, tree, circulant, two_tree };
 enum class Scan { dissemination, chain, two_tree };
 enum class ScanAndBcast { dissemination, chain, two_tree };
-enum class ReduceScatter { tree, halving, pairwise };
+enum class ReduceScatter { tree, circulant, pairwise };
 enum class Gather { binomial, radix_4, radix_32, ordered, direct };
 enum class Gatherv { direct, led, tree, combined, binomial };
 enum class Scatter { binomial, radix_4, ordered, direct };
 enum class Scatterv { direct, led, tree, binomial };
-enum class Allgather { dissemination, hypercube, ring, tree };
-enum class Allgatherv { dissemination, ring };
+enum class Allgather { dissemination, circulant, tree };
+enum class Allgatherv { dissemination, circulant };
 enum class Alltoall { bruck, pairwise, direct };
 enum class Alltoallv { direct, pairwise };
 
@@ -57,7 +57,8 @@ struct Case {
 };
 
 /// The place in the table of the algorithm named `name`, or of the cheapest if there is no name; throws an
-/// Error that names `call` if it does not exist or is not allowed here.
+/// Error that names `call` if it does not exist or is not allowed here. Names of algorithms that there once
+/// were stand for what took their place.
 int choose(World& world, Operation operation, const Case& of, std::string_view name, const char* call);
 
 /// The largest number of ranks on which gatherv and scatterv are direct: as set, or by the costs in the

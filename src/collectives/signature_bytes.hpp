@@ -13,11 +13,14 @@ class SignatureBytes {
  public:
   enum class Data { here, to_come };
 
+  /// As many pieces as are not empty.
+  static std::size_t most_pieces(std::size_t bytes) { return (bytes + line - 1) / line; }
+
   SignatureBytes(const Buffer& vector, Data data, int pieces)
       : vector_(vector),
         layout_(TypeLayout::of(vector.type)),
         bytes_(vector.count * layout_.size),
-        lines_((bytes_ + line - 1) / line, pieces) {
+        lines_(most_pieces(bytes_), pieces) {
     if (layout_.contiguous) return;
     packed_ = ScratchVector(bytes_);
     if (data == Data::here) pack(vector, layout_, packed_.data());

@@ -61,4 +61,13 @@ inline int pipeline_pieces(const Machine& machine, std::size_t bytes, int depth,
   return static_cast<int>(std::max(2.0, std::min(best, most)));
 }
 
+/// Into how many pieces a vector goes over the circulant graph. A rank sends and receives one in each round,
+/// and rounds overlap: (rounds - 1) (α + nβ/k) + k (2o + nβ/k) is least for k = √((rounds - 1) · nβ/2o).
+inline int circulant_pieces(const Machine& machine, std::size_t bytes, int rounds, std::size_t elements) {
+  const double best = std::sqrt(std::max(rounds - 1, 0) * static_cast<double>(bytes) *
+                                machine.seconds_per_byte / (2 * machine.overhead));
+  const double most = std::clamp(static_cast<double>(elements), 1.0, 4096.0);
+  return static_cast<int>(std::clamp(best, 1.0, most));
+}
+
 }  // namespace wisp::detail

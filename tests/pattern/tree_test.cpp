@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "pattern/dissemination.hpp"
-#include "pattern/halving.hpp"
 #include "pattern/knomial_tree.hpp"
 #include "pattern/recursive_doubling.hpp"
 #include "pattern/segments.hpp"
@@ -140,22 +139,6 @@ TEST(InOrderTreeTest, BothTreesHoldAllRanksInOrderAndEachIsALeafInOne) {
       }
     }
     for (const int times : times_a_leaf) EXPECT_GE(times, 1) << size << " ranks";
-  }
-}
-
-TEST(HalvingTest, SpeakersEndWithOnePartEachAndTheirNumberReversed) {
-  for (int rounds = 0; rounds <= 6; ++rounds) {
-    for (int number = 0; number < 1 << rounds; ++number) {
-      const Halving halving(number, rounds);
-      for (int k = 0; k < rounds; ++k) {
-        const Halving partner(number ^ (1 << k), rounds);
-        EXPECT_EQ(halving.given(k).first, partner.kept(k).first);
-        EXPECT_EQ(halving.given(k).end, partner.kept(k).end);
-      }
-      const Parts last = halving.held(rounds);
-      EXPECT_EQ(last.end - last.first, 1);
-      EXPECT_EQ(last.first, reverse_bits(number, rounds));
-    }
   }
 }
 

@@ -1,0 +1,90 @@
+// Reduce-scatter over the circulant graph. Blocks count from the own one on around the ring; in each round a
+// rank gives away the half of those that it holds, the further ones, and joins what it gets to the others.
+//
+//   p = 5, skips 1 2 3      rank r holds  r r+1 r+2 | r+3 r+4 ─► r+3      then  r r+1 | r+2 ─► r+2      …
+//
+// ⌈log2 p⌉ α + (p - 1)/p (nβ + nγ) for any p, n the whole vector; operands meet in another order than that of
+// the ranks. Allreduce: an allgather follows; 2 ⌈log2 p⌉ α + 2nβ + nγ.
+// Source: Träff, arXiv 2410.14234
+
+#include "collectives/algorithms.hpp"
+#include "collectives/circulant_blocks.hpp"
+#include "collectives/reduction.hpp"
+#include "pattern/circulant_graph.hpp"
+
+namespace wisp::detail {
+
+Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, MPI_Op op) {
+  const int size = channel.size();
+  const int rank = channel.rank();
+  const CirculantGraph graph(size);
+  const TypeLayout layout = TypeLayout::of(block.type);
+  BlocksOnRing given(send, size);
+  if (size == 1) {
+    copy_elements(send(0).address, block.address, block.count, block.type, layout);
+    co_return;
+  }
+  // Elements in the `blocks` blocks from the own one on.
+  const auto elements = [&](int blocks) {
+    const int before_end = std::min(blocks, size - rank);
+    std::size_t count = send.range(rank, before_end).count;
+    if (blocks > before_end) count += send.range(0, blocks - before_end).count;
+    return count;
+  };
+  const auto place = [&](const ScratchVector& vector, int blocks, int first = 0) {
+    const std::size_t begin = elements(first);
+    return Buffer(element(vector.data(), begin, layout), elements(blocks) - begin, block.type);
+  };
+
+  // The first round gives what is as the caller gave it, and what comes in becomes the sums.
+  int k = graph.rounds() - 1;
+  const int kept = graph.skip(k);
+  const int joined = size - kept;
+  const ScratchVector sums(layout, elements(kept));
+  {
+    Posts round;
+    // In the parts in which they are sent.
+    const int before_end = std::min(joined, size - rank);
+    for (const Buffer& part : {place(sums, before_end), place(sums, joined, before_end)}) {
+      if (bytes_of(part) > 0) round.add(channel.post_receive(part, graph.previous(rank, k)));
+    }
+    given.post_sends(channel, rank + kept, joined, graph.next(rank, k), round);
+    co_await round;
+  }
+  std::size_t done = 0;
+  const std::size_t received = elements(joined);
+  given.for_each_part(rank, kept, [&](const Buffer& part) {
+    void* const to = element(sums.data(), done, layout);
+    const std::size_t in_common = std::min(part.count, received - std::min(done, received));
+    reduce_into_right(part.address, to, in_common, part.type, op);
+    if (in_common < part.count) {  // the middle one of an odd number of blocks came from nobody
+      copy_elements(element(part.address, in_common, layout), element(to, in_common, layout),
+                    part.count - in_common, part.type, layout);
+    }
+    done += part.count;
+  });
+
+  const ScratchVector incoming(layout, k > 0 ? elements(kept - graph.skip(k - 1)) : 0);
+  while (--k >= 0) {
+    const int first = graph.skip(k);
+    const int end = graph.skip(k + 1);
+    const Buffer gone = place(sums, end, first);
+    const Buffer come = place(incoming, end - first);
+    Posts round;
+    if (bytes_of(come) > 0) round.add(channel.post_receive(come, graph.previous(rank, k)));
+    if (bytes_of(gone) > 0) round.add(channel.post_send(gone, graph.next(rank, k)));
+    co_await round;
+    reduce_into_right(incoming.data(), sums.data(), come.count, come.type, op);
+  }
+  copy_elements(sums.data(), block.address, block.count, block.type, layout);
+}
+
+Task<> allreduce_circulant(Channel channel, Reduction reduction) {
+  const auto [send, receive, op, commutes] = reduction;
+  const BlockList given = BlockList::even(send, channel.size());
+  const BlockList results = BlockList::even(receive, channel.size());
+  co_await reduce_scatter_circulant(channel, given, results(channel.rank()), op);
+  co_await allgather_circulant(channel, in_place(), results);
+}
+
+}  // namespace wisp::detail
