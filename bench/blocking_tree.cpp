@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "pattern/dissemination.hpp"
 #include "pattern/knomial_tree.hpp"
 
 namespace wisp::bench {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 
 #include "chain/addressed_message.hpp"
 #include "pattern/chain_tree.hpp"

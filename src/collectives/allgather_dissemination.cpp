@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "collectives/algorithms.hpp"
-#include "pattern/dissemination.hpp"
+#include "pattern/ring.hpp"
 
 namespace wisp::detail {
 namespace {

@@ -9,7 +9,7 @@
 // Source: Bruck et al. 1997; Thakur, Rabenseifner, Gropp 2005, section 4.3
 
 #include "collectives/algorithms.hpp"
-#include "pattern/dissemination.hpp"
+#include "pattern/ring.hpp"
 
 namespace wisp::detail {
 

@@ -6,7 +6,7 @@
 //   round 2   r ─► r+4
 
 #include "collectives/algorithms.hpp"
-#include "pattern/dissemination.hpp"
+#include "pattern/ring.hpp"
 
 namespace wisp::detail {
 

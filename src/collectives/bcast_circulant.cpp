@@ -10,7 +10,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/signature_bytes.hpp"
 #include "pattern/circulant_graph.hpp"
-#include "pattern/dissemination.hpp"
+#include "pattern/ring.hpp"
 
 namespace wisp::detail {
 

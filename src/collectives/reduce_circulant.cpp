@@ -9,7 +9,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/reduction.hpp"
 #include "pattern/circulant_graph.hpp"
-#include "pattern/dissemination.hpp"
+#include "pattern/ring.hpp"
 #include "pattern/segments.hpp"
 
 namespace wisp::detail {

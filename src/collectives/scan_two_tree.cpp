@@ -9,7 +9,7 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/two_tree_sums.hpp"
-#include "pattern/dissemination.hpp"
+#include "pattern/log2.hpp"
 
 namespace wisp::detail {
 namespace {
@@ -22,7 +22,7 @@ class ScanOverTree {
 
   Task<> run() {
     // A piece comes down about two tree heights after it went up; until then, others go up.
-    const int delay = 4 * dissemination_rounds(channel_.size());
+    const int delay = 4 * ceil_log2(channel_.size());
     for (int piece = sums_.first(); sums_.has(piece - delay); piece += 2) {
       if (sums_.has(piece)) co_await sums_.join(piece, sums_.tree().parent());
       if (piece - delay >= sums_.first()) co_await bring_down(piece - delay);

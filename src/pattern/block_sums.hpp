@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "wisp/detail/mix.hpp"
+
 namespace wisp::detail {
 
 /// Three sums over the blocks of a range of ranks. Two sides that have added up the same sizes have the same
@@ -24,12 +26,8 @@ struct BlockSums {
   friend constexpr bool operator==(const BlockSums&, const BlockSums&) = default;
 
  private:
-  /// The finalizer of splitmix64 over both.
   static constexpr std::uint64_t hash(std::uint64_t rank, std::uint64_t bytes) {
-    std::uint64_t x = bytes * 0x9e3779b97f4a7c15U + rank + 1;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31);
+    return mix(bytes * 0x9e3779b97f4a7c15U + rank);
   }
 };
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
+
+#include "pattern/log2.hpp"
 
 namespace wisp::detail {
 
@@ -15,7 +16,7 @@ class CirculantGraph {
  public:
   static constexpr std::size_t most_rounds = 31;
 
-  explicit constexpr CirculantGraph(int size) : rounds_(std::bit_width(static_cast<unsigned>(size - 1))) {
+  explicit constexpr CirculantGraph(int size) : rounds_(ceil_log2(size)) {
     skips_[place(rounds_)] = size;
     for (int k = rounds_; k > 0; --k) skips_[place(k - 1)] = (skip(k) + 1) / 2;
   }

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+
+#include "pattern/log2.hpp"
 
 namespace wisp::detail {
 
@@ -45,11 +46,6 @@ constexpr double time_of(const Cost& cost, const Machine& machine, int ranks) {
 inline std::uint64_t straight_threshold(const Machine& machine) {
   const double bytes = machine.overhead / machine.seconds_per_byte;
   return static_cast<std::uint64_t>(std::clamp(bytes, 256.0, 1073741824.0));
-}
-
-/// ⌈log2 ranks⌉
-constexpr int ceil_log2(int ranks) {
-  return std::bit_width(static_cast<unsigned>(ranks - 1));
 }
 
 /// Into how many pieces a vector goes through a pipeline of `depth` steps, at least one for each of two

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
+
+#include "pattern/log2.hpp"
 
 namespace wisp::detail {
 
@@ -21,8 +22,7 @@ class KnomialTree {
       : size_(size), root_(root), radix_bits_(radix_bits) {
     relative_ = rank - root + (rank < root ? size : 0);
     // A subtree reaches as far as the largest power of the radix that divides its root; that of 0 over all.
-    const int levels_of_size =
-        (std::bit_width(static_cast<unsigned>(size - 1)) + radix_bits - 1) / radix_bits;
+    const int levels_of_size = (ceil_log2(size) + radix_bits - 1) / radix_bits;
     levels_ =
         relative_ == 0 ? levels_of_size : std::countr_zero(static_cast<unsigned>(relative_)) / radix_bits;
     const int level_above = (levels_ + 1) * radix_bits_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pattern/block_sums.hpp"
+#include "pattern/log2.hpp"
 
 // Ordered gather trees (Träff 2019, section 2): cubes of consecutive ranks join pairwise, and the gather root
 // of one of the two takes the blocks of the other, so that what a rank has gathered is always in rank order.
@@ -34,7 +35,7 @@ class OrderedHypercube {
   constexpr OrderedHypercube(int ranks, int root) : ranks_(ranks), root_(root) {}
 
   constexpr int root() const { return root_; }
-  constexpr int dimensions() const { return std::bit_width(static_cast<unsigned>(ranks_ - 1)); }
+  constexpr int dimensions() const { return ceil_log2(ranks_); }
   constexpr Cube cube_of(int rank, int dimension) const {
     const int first = rank >> dimension << dimension;
     const long long end = (static_cast<long long>(first) + (1LL << dimension));

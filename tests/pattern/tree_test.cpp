@@ -1,12 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <numeric>
 #include <set>
 #include <vector>
 
-#include "pattern/dissemination.hpp"
 #include "pattern/knomial_tree.hpp"
+#include "pattern/log2.hpp"
 #include "pattern/recursive_doubling.hpp"
 #include "pattern/segments.hpp"
 #include "pattern/two_tree.hpp"
@@ -56,7 +55,7 @@ TEST(KnomialTreeTest, SubtreesAreRangesThatFollowEachOther) {
 
 TEST(KnomialTreeTest, DepthIsTheLogarithm) {
   for (int size = 1; size <= 200; ++size) {
-    const int log2 = std::bit_width(static_cast<unsigned>(size - 1));
+    const int log2 = ceil_log2(size);
     for (const int radix_bits : {1, 2, 3}) {
       for (int rank = 0; rank < size; ++rank) {
         int depth = 0;
@@ -67,12 +66,12 @@ TEST(KnomialTreeTest, DepthIsTheLogarithm) {
   }
 }
 
-TEST(DisseminationTest, RoundsAreTheLogarithmRoundedUp) {
-  EXPECT_EQ(dissemination_rounds(1), 0);
-  EXPECT_EQ(dissemination_rounds(2), 1);
-  EXPECT_EQ(dissemination_rounds(5), 3);
-  EXPECT_EQ(dissemination_rounds(8), 3);
-  EXPECT_EQ(dissemination_rounds(9), 4);
+TEST(Log2Test, IsRoundedUp) {
+  EXPECT_EQ(ceil_log2(1), 0);
+  EXPECT_EQ(ceil_log2(2), 1);
+  EXPECT_EQ(ceil_log2(5), 3);
+  EXPECT_EQ(ceil_log2(8), 3);
+  EXPECT_EQ(ceil_log2(9), 4);
 }
 
 TEST(RecursiveDoublingTest, SpeakersExchangeInPairsAndReachAll) {

@@ -30,7 +30,7 @@ std::uint64_t environment(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/// Simulated programs of one launch: hundred thousand in two launches of the full test.
+/// Simulated programs of one launch: the full test has a hundred thousand, a half with each MPI.
 std::uint64_t usual_programs() {
   constexpr int all_seeds = 100;
   return !is_quick() && seeds() >= all_seeds ? 50000 : 1000;

@@ -9,7 +9,7 @@
 
 #include "clusters.hpp"
 #include "noncommutative.hpp"
-#include "pattern/cost_model.hpp"
+#include "pattern/log2.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/simulate.hpp"
 

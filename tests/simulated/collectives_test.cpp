@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <numeric>
 #include <vector>
 
 #include "clusters.hpp"
 #include "effort.hpp"
 #include "noncommutative.hpp"
+#include "pattern/log2.hpp"
 #include "wisp/simulate.hpp"
 
 namespace wisp {
@@ -278,7 +278,7 @@ SimulationReport report_of(int ranks, const std::function<Task<>(Comm)>& operati
 TEST(SimulatedCollectivesTest, KeepTheirBoundsOnStartupsAndBytes) {
   for (int p = 1; p <= 33; ++p) {
     const auto edges = static_cast<std::uint64_t>(p - 1);
-    const int log2 = std::bit_width(static_cast<unsigned>(p - 1));
+    const int log2 = detail::ceil_log2(p);
     const bool is_power = (p & (p - 1)) == 0;
 
     auto cost = report_of(p, [](Comm comm) -> Task<> {
