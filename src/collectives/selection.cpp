@@ -94,8 +94,10 @@ constexpr Entry allreduce_table[] = {
      }},
     {"circulant",
      [](T t) {
+       // Half of the vector is set aside and put back.
        const double steps = 2 * t.log2;
-       return Cost{steps, 2.5 * t.others * t.n, steps, t.p * steps, 2.5 * (t.p - 1) * t.n};
+       const double bytes = (2.5 * t.others + 0.5) * t.n;
+       return Cost{steps, bytes, steps, t.p * steps, t.p * bytes};
      },
      commutes},
     {"two_tree", [](T t) {
