@@ -375,8 +375,8 @@ std::vector<std::string_view> algorithms_of(std::string_view operation) {
     for (const detail::Entry& entry : table.entries) names.push_back(entry.name);
     return names;
   }
-  throw_error(MPI_ERR_ARG, "wisp::algorithms_of: operation = {} is not one of {}", operation,
-              joined(operations, ", "));
+  detail::throw_error(MPI_ERR_ARG, "wisp::algorithms_of: operation = {} is not one of {}", operation,
+                      detail::joined(operations, ", "));
 }
 
 }  // namespace wisp

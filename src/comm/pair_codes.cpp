@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "comm/messages.hpp"
 #include "comm/world.hpp"
 
 namespace wisp::detail {

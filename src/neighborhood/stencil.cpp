@@ -59,11 +59,11 @@ Stencil::Stencil() : Stencil(Torus(), Offsets()) {}
 Stencil::Stencil(Torus torus, Offsets offsets, std::vector<int> weights) : state_(std::make_shared<State>()) {
   constexpr const char* call = "wisp::Stencil";
   if (offsets.size() > 0 && offsets.dimensions() != torus.dimensions()) {
-    throw_error(MPI_ERR_DIMS, "{}: offsets have {} coordinates, but the torus has {} dimensions", call,
-                offsets.dimensions(), torus.dimensions());
+    detail::throw_error(MPI_ERR_DIMS, "{}: offsets have {} coordinates, but the torus has {} dimensions",
+                        call, offsets.dimensions(), torus.dimensions());
   }
   if (!weights.empty() && weights.size() != static_cast<std::size_t>(offsets.size())) {
-    throw_error(MPI_ERR_ARG, "{}: {} weights for {} offsets", call, weights.size(), offsets.size());
+    detail::throw_error(MPI_ERR_ARG, "{}: {} weights for {} offsets", call, weights.size(), offsets.size());
   }
   state_->torus = std::move(torus);
   state_->offsets = offsets.size() > 0 ? std::move(offsets) : Offsets(state_->torus.dimensions());
@@ -89,8 +89,8 @@ const Schedule& Stencil::schedule(NeighborPattern pattern, std::string_view name
   const auto named = std::find_if(std::begin(table), std::end(table),
                                   [&](const NamedSchedule& one) { return one.name == name; });
   if (named == std::end(table)) {
-    throw_error(MPI_ERR_ARG, "wisp::Stencil::schedule: there is no schedule '{}'; there are {}", name,
-                joined(schedule_names(), ", "));
+    detail::throw_error(MPI_ERR_ARG, "wisp::Stencil::schedule: there is no schedule '{}'; there are {}", name,
+                        detail::joined(schedule_names(), ", "));
   }
   State::Named& kept = state_->schedules[static_cast<std::size_t>(named - std::begin(table))];
   std::unique_ptr<const Schedule>& schedule =

@@ -21,8 +21,8 @@ Offsets offsets_within(const char* call, int dimensions, int least, int radius, 
   detail::check_within(MPI_ERR_ARG, call, "radius", radius, 0, 1 << 20);
   constexpr double most = 1 << 24;
   if (std::pow(radius - least + 1.0, dimensions) > most) {
-    throw_error(MPI_ERR_ARG, "{}: radius = {} in {} dimensions gives more than 2^24 offsets", call, radius,
-                dimensions);
+    detail::throw_error(MPI_ERR_ARG, "{}: radius = {} in {} dimensions gives more than 2^24 offsets", call,
+                        radius, dimensions);
   }
   Offsets offsets(dimensions);
   std::vector<int> offset(static_cast<std::size_t>(dimensions), least);
@@ -49,18 +49,18 @@ Torus::Torus(std::vector<int> dims, std::vector<int> periods)
   constexpr const char* call = "wisp::Torus";
   if (periods_.empty()) periods_.assign(dims_.size(), 1);
   if (periods_.size() != dims_.size()) {
-    throw_error(MPI_ERR_DIMS, "{}: periods has {} entries, but dims has {}", call, periods_.size(),
-                dims_.size());
+    detail::throw_error(MPI_ERR_DIMS, "{}: periods has {} entries, but dims has {}", call, periods_.size(),
+                        dims_.size());
   }
   std::int64_t size = 1;
   for (std::size_t j = 0; j < dims_.size(); ++j) {
     if (dims_[j] < 1) {
-      throw_error(MPI_ERR_DIMS, "{}: dims[{}] = {} is below 1", call, j, dims_[j]);
+      detail::throw_error(MPI_ERR_DIMS, "{}: dims[{}] = {} is below 1", call, j, dims_[j]);
     }
     periods_[j] = periods_[j] != 0 ? 1 : 0;
     size *= dims_[j];
     if (size > std::numeric_limits<int>::max()) {
-      throw_error(MPI_ERR_DIMS, "{}: dims[0..{}] are more than 2^31 - 1 ranks", call, j);
+      detail::throw_error(MPI_ERR_DIMS, "{}: dims[0..{}] are more than 2^31 - 1 ranks", call, j);
     }
   }
   size_ = static_cast<int>(size);
@@ -102,8 +102,8 @@ std::vector<int> Torus::coordinates(int rank) const {
 
 int Torus::rank_at(std::span<const int> coordinates) const {
   if (coordinates.size() != dims_.size()) {
-    throw_error(MPI_ERR_DIMS, "wisp::Torus: an offset of {} coordinates in {} dimensions", coordinates.size(),
-                dims_.size());
+    detail::throw_error(MPI_ERR_DIMS, "wisp::Torus: an offset of {} coordinates in {} dimensions",
+                        coordinates.size(), dims_.size());
   }
   int rank = 0;
   for (std::size_t j = 0; j < dims_.size(); ++j) {
@@ -175,8 +175,8 @@ std::vector<int> Torus::offset_between(int from, int to) const {
 
 Offsets::Offsets(int dimensions, std::span<const int> flat) : dimensions_(dimensions) {
   if (dimensions < 1 || flat.size() % step() != 0) {
-    throw_error(MPI_ERR_DIMS, "wisp::Offsets: {} integers are no list of offsets in {} dimensions",
-                flat.size(), dimensions);
+    detail::throw_error(MPI_ERR_DIMS, "wisp::Offsets: {} integers are no list of offsets in {} dimensions",
+                        flat.size(), dimensions);
   }
   flat_.assign(flat.begin(), flat.end());
   size_ = static_cast<int>(flat.size() / step());
@@ -190,8 +190,8 @@ Offsets::Offsets(std::initializer_list<std::initializer_list<int>> list)
 
 void Offsets::add(std::span<const int> offset) {
   if (offset.size() != step()) {
-    throw_error(MPI_ERR_DIMS, "wisp::Offsets: offset {} has {} coordinates instead of {}", size_,
-                offset.size(), dimensions_);
+    detail::throw_error(MPI_ERR_DIMS, "wisp::Offsets: offset {} has {} coordinates instead of {}", size_,
+                        offset.size(), dimensions_);
   }
   flat_.insert(flat_.end(), offset.begin(), offset.end());
   ++size_;
