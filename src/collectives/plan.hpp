@@ -46,15 +46,13 @@ Algorithm choose(const Comm& comm, Operation operation, std::size_t bytes, const
                                        Case{comm.size(), bytes, op_commutes}, options.algorithm, call));
 }
 
-/// Pieces of a vector that goes through both trees; it can be cut between `units`.
-inline int pieces_of(const Channel& channel, std::size_t bytes, std::size_t units) {
-  return pipeline_pieces(channel.world().machine(), bytes, 2 * ceil_log2(channel.size()), units);
-}
+/// Pieces of a vector that goes through both trees.
 inline int pieces_of(const Channel& channel, const ConstBuffer& vector) {
-  return pieces_of(channel, bytes_of(vector), vector.count);
+  return pipeline_pieces(channel.world().machine(), bytes_of(vector), 2 * ceil_log2(channel.size()),
+                         vector.count);
 }
 
-/// The same of a pipeline over the circulant graph.
+/// Of one that goes over the circulant graph, and can be cut between `units`.
 inline int circulant_pieces_of(const Channel& channel, std::size_t bytes, std::size_t units) {
   return circulant_pieces(channel.world().machine(), bytes, ceil_log2(channel.size()), units);
 }

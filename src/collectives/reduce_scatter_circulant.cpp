@@ -26,9 +26,8 @@ Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, M
   }
   // Elements in the `blocks` blocks from the own one on.
   const auto elements = [&](int blocks) {
-    const int before_end = std::min(blocks, size - rank);
-    std::size_t count = send.range(rank, before_end).count;
-    if (blocks > before_end) count += send.range(0, blocks - before_end).count;
+    std::size_t count = 0;
+    given.for_each_part(rank, blocks, [&](const Buffer& part) { count += part.count; });
     return count;
   };
   const auto place = [&](const ScratchVector& vector, int blocks, int first = 0) {
@@ -43,11 +42,12 @@ Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, M
   const ScratchVector sums(layout, elements(kept));
   {
     Posts round;
-    // In the parts in which they are sent.
-    const int before_end = std::min(joined, size - rank);
-    for (const Buffer& part : {place(sums, before_end), place(sums, joined, before_end)}) {
-      if (bytes_of(part) > 0) round.add(channel.post_receive(part, graph.previous(rank, k)));
-    }
+    std::size_t begin = 0;
+    given.for_each_part(rank, joined, [&](const Buffer& part) {  // as they are sent
+      const Buffer to(element(sums.data(), begin, layout), part.count, part.type);
+      if (bytes_of(to) > 0) round.add(channel.post_receive(to, graph.previous(rank, k)));
+      begin += part.count;
+    });
     given.post_sends(channel, rank + kept, joined, graph.next(rank, k), round);
     co_await round;
   }

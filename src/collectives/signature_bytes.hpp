@@ -26,13 +26,11 @@ class SignatureBytes {
     if (data == Data::here) pack(vector, layout_, packed_.data());
   }
 
-  /// `count` pieces from `first` on.
-  Buffer pieces(int first, int count) const {
-    const std::size_t begin = begin_of(first);
+  Buffer piece(int which) const {
+    const std::size_t begin = begin_of(which);
     std::byte* all = layout_.contiguous ? static_cast<std::byte*>(vector_.address) : packed_.data();
-    return {all + begin, begin_of(first + count) - begin, MPI_BYTE};
+    return {all + begin, begin_of(which + 1) - begin, MPI_BYTE};
   }
-  Buffer piece(int which) const { return pieces(which, 1); }
 
   /// What has come goes to its place.
   void unpack_received() const {

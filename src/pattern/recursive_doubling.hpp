@@ -23,16 +23,13 @@ class RecursiveDoubling {
   constexpr int rounds() const { return std::bit_width(static_cast<unsigned>(speakers_)) - 1; }
   /// The rank to exchange with in round k; only for speakers. It stands for lower ranks iff it is lower.
   constexpr int partner(int k) const { return speaker(number() ^ (1 << k)); }
-  /// This rank's number in the hypercube, or that of the one that speaks for it.
-  constexpr int number() const { return is_paired() ? rank_ / 2 : rank_ - folded_; }
-  constexpr int speaker_count() const { return speakers_; }
-  /// The rank of a speaker by its number, and the lowest rank that it speaks for.
-  constexpr int speaker(int number) const { return number < folded_ ? 2 * number + 1 : number + folded_; }
-  constexpr int first_spoken_for(int number) const {
-    return number < folded_ ? 2 * number : number + folded_;
-  }
 
  private:
+  /// This rank's number in the hypercube, or that of the one that speaks for it.
+  constexpr int number() const { return is_paired() ? rank_ / 2 : rank_ - folded_; }
+  /// The rank of a speaker by its number.
+  constexpr int speaker(int number) const { return number < folded_ ? 2 * number + 1 : number + folded_; }
+
   int rank_;
   int speakers_;
   int folded_ = 0;

@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "wisp/detail/mix.hpp"
 
 // What a random program does, the same on all ranks: drawn from a seed and the number of ranks.
 
@@ -13,7 +16,7 @@ class Draw {
  public:
   explicit Draw(std::uint64_t seed) : state_(seed) {}
   /// Of another purpose, or of another rank.
-  Draw with(std::uint64_t salt) const { return Draw(mixed(state_ ^ (salt + 1) * 0x9e3779b97f4a7c15U)); }
+  Draw with(std::uint64_t salt) const { return Draw(detail::mix((state_ ^ (salt + 1) * step) - step)); }
 
   // As the standard library's distributions take it.
   using result_type = std::uint64_t;
@@ -21,7 +24,7 @@ class Draw {
   static constexpr result_type max() { return ~result_type{0}; }
   result_type operator()() { return bits(); }
 
-  std::uint64_t bits() { return mixed(state_ += 0x9e3779b97f4a7c15U); }
+  std::uint64_t bits() { return detail::mix(std::exchange(state_, state_ + step)); }
   int below(int bound) { return static_cast<int>(bits() % static_cast<std::uint64_t>(bound)); }
   /// One in `times`.
   bool once_in(int times) { return below(times) == 0; }
@@ -37,11 +40,7 @@ class Draw {
   }
 
  private:
-  static std::uint64_t mixed(std::uint64_t x) {
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebU;
-    return x ^ x >> 31;
-  }
+  static constexpr std::uint64_t step = 0x9e3779b97f4a7c15;  // that mix adds
   std::uint64_t state_;
 };
 
