@@ -33,9 +33,7 @@ struct Collective {
   const char* name;
   bool blocks_in;
   bool blocks_out;
-  Task<> (*task)(const Comm&, Cell&, int root, const CollectiveOptions&);
-  Request (*start)(const Comm&, Cell&, int root, const CollectiveOptions&);
-  Request (*init)(const Comm&, Cell&, int root, const CollectiveOptions&);
+  Operation (*make)(const Comm&, Cell&, int root, const CollectiveOptions&);
   int (*mpi)(Cell&, int root, MPI_Comm);
   int (*mpi_nonblocking)(Cell&, int root, MPI_Comm, MPI_Request*);
 };
@@ -44,14 +42,10 @@ using How = const CollectiveOptions&;
 
 const Collective collectives[] = {
     {"barrier", false, false, [](const Comm& c, Cell&, int, How o) { return barrier(c, o); },
-     [](const Comm& c, Cell&, int, How o) { return c.ibarrier(o); },
-     [](const Comm& c, Cell&, int, How o) { return c.barrier_init(o); },
      [](Cell&, int, MPI_Comm m) { return MPI_Barrier(m); },
      [](Cell&, int, MPI_Comm m, MPI_Request* r) { return MPI_Ibarrier(m, r); }},
     {"bcast", false, false,
      [](const Comm& c, Cell& x, int root, How o) { return bcast(c, x.receive(), root, o); },
-     [](const Comm& c, Cell& x, int root, How o) { return c.ibcast(x.receive(), root, o); },
-     [](const Comm& c, Cell& x, int root, How o) { return c.bcast_init(x.receive(), root, o); },
      [](Cell& x, int root, MPI_Comm m) { return MPI_Bcast(x.out(), x.count, MPI_DOUBLE, root, m); },
      [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
        return MPI_Ibcast(x.out(), x.count, MPI_DOUBLE, root, m, r);
@@ -59,12 +53,6 @@ const Collective collectives[] = {
     {"reduce", false, false,
      [](const Comm& c, Cell& x, int root, How o) {
        return reduce(c, x.send(), x.receive(), MPI_SUM, root, o);
-     },
-     [](const Comm& c, Cell& x, int root, How o) {
-       return c.ireduce(x.send(), x.receive(), MPI_SUM, root, o);
-     },
-     [](const Comm& c, Cell& x, int root, How o) {
-       return c.reduce_init(x.send(), x.receive(), MPI_SUM, root, o);
      },
      [](Cell& x, int root, MPI_Comm m) {
        return MPI_Reduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, root, m);
@@ -74,32 +62,24 @@ const Collective collectives[] = {
      }},
     {"allreduce", false, false,
      [](const Comm& c, Cell& x, int, How o) { return allreduce(c, x.send(), x.receive(), MPI_SUM, o); },
-     [](const Comm& c, Cell& x, int, How o) { return c.iallreduce(x.send(), x.receive(), MPI_SUM, o); },
-     [](const Comm& c, Cell& x, int, How o) { return c.allreduce_init(x.send(), x.receive(), MPI_SUM, o); },
      [](Cell& x, int, MPI_Comm m) { return MPI_Allreduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
      [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
        return MPI_Iallreduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
      }},
     {"scan", false, false,
      [](const Comm& c, Cell& x, int, How o) { return scan(c, x.send(), x.receive(), MPI_SUM, o); },
-     [](const Comm& c, Cell& x, int, How o) { return c.iscan(x.send(), x.receive(), MPI_SUM, o); },
-     [](const Comm& c, Cell& x, int, How o) { return c.scan_init(x.send(), x.receive(), MPI_SUM, o); },
      [](Cell& x, int, MPI_Comm m) { return MPI_Scan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
      [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
        return MPI_Iscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
      }},
     {"exscan", false, false,
      [](const Comm& c, Cell& x, int, How o) { return exscan(c, x.send(), x.receive(), MPI_SUM, o); },
-     [](const Comm& c, Cell& x, int, How o) { return c.iexscan(x.send(), x.receive(), MPI_SUM, o); },
-     [](const Comm& c, Cell& x, int, How o) { return c.exscan_init(x.send(), x.receive(), MPI_SUM, o); },
      [](Cell& x, int, MPI_Comm m) { return MPI_Exscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
      [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
        return MPI_Iexscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
      }},
     {"gather", false, true,
      [](const Comm& c, Cell& x, int root, How o) { return gather(c, x.send(), x.receive(), root, o); },
-     [](const Comm& c, Cell& x, int root, How o) { return c.igather(x.send(), x.receive(), root, o); },
-     [](const Comm& c, Cell& x, int root, How o) { return c.gather_init(x.send(), x.receive(), root, o); },
      [](Cell& x, int root, MPI_Comm m) {
        return MPI_Gather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m);
      },
@@ -108,8 +88,6 @@ const Collective collectives[] = {
      }},
     {"allgather", false, true,
      [](const Comm& c, Cell& x, int, How o) { return allgather(c, x.send(), x.receive(), o); },
-     [](const Comm& c, Cell& x, int, How o) { return c.iallgather(x.send(), x.receive(), o); },
-     [](const Comm& c, Cell& x, int, How o) { return c.allgather_init(x.send(), x.receive(), o); },
      [](Cell& x, int, MPI_Comm m) {
        return MPI_Allgather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m);
      },
@@ -118,8 +96,6 @@ const Collective collectives[] = {
      }},
     {"scatter", true, false,
      [](const Comm& c, Cell& x, int root, How o) { return scatter(c, x.send(), x.receive(), root, o); },
-     [](const Comm& c, Cell& x, int root, How o) { return c.iscatter(x.send(), x.receive(), root, o); },
-     [](const Comm& c, Cell& x, int root, How o) { return c.scatter_init(x.send(), x.receive(), root, o); },
      [](Cell& x, int root, MPI_Comm m) {
        return MPI_Scatter(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m);
      },
@@ -128,8 +104,6 @@ const Collective collectives[] = {
      }},
     {"alltoall", true, true,
      [](const Comm& c, Cell& x, int, How o) { return alltoall(c, x.send(), x.receive(), o); },
-     [](const Comm& c, Cell& x, int, How o) { return c.ialltoall(x.send(), x.receive(), o); },
-     [](const Comm& c, Cell& x, int, How o) { return c.alltoall_init(x.send(), x.receive(), o); },
      [](Cell& x, int, MPI_Comm m) {
        return MPI_Alltoall(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m);
      },
@@ -139,12 +113,6 @@ const Collective collectives[] = {
     {"reduce_scatter_block", true, false,
      [](const Comm& c, Cell& x, int, How o) {
        return reduce_scatter_block(c, x.send(), x.receive(), MPI_SUM, o);
-     },
-     [](const Comm& c, Cell& x, int, How o) {
-       return c.ireduce_scatter_block(x.send(), x.receive(), MPI_SUM, o);
-     },
-     [](const Comm& c, Cell& x, int, How o) {
-       return c.reduce_scatter_block_init(x.send(), x.receive(), MPI_SUM, o);
      },
      [](Cell& x, int, MPI_Comm m) {
        return MPI_Reduce_scatter_block(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m);
@@ -240,10 +208,12 @@ std::vector<Variant> make_variants(const Comm& comm, const Collective& of, Cell&
                                    std::vector<Request>& persistent, const CollectiveOptions& options) {
   const int most_roots = is_simulated_mpi() ? 1 : 64;  // each has a persistent request
   const int roots = std::min(comm.size(), most_roots);
-  for (int root = 0; root < roots; ++root) persistent.push_back(of.init(comm, cell, root, options));
+  for (int root = 0; root < roots; ++root)
+    persistent.push_back(of.make(comm, cell, root, options).persistent());
   std::vector<Variant> variants = {
-      {"wisp", [&, roots](int call) { comm.run(of.task(comm, cell, call % roots, options)); }},
-      {"wisp-nonblocking", [&, roots](int call) { of.start(comm, cell, call % roots, options).wait(); }},
+      {"wisp", [&, roots](int call) { of.make(comm, cell, call % roots, options).run(); }},
+      {"wisp-nonblocking",
+       [&, roots](int call) { of.make(comm, cell, call % roots, options).start().wait(); }},
       {"wisp-persistent",
        [&, roots](int call) {
          Request& request = persistent[static_cast<std::size_t>(call % roots)];
@@ -305,10 +275,10 @@ void bench_algorithms(const Options& options) {
       if (is_too_large(*of, comm.size(), count)) continue;
       Cell cell = make_cell(*of, comm.size(), count);
       std::vector<Variant> variants = {
-          {"chosen", [&](int call) { comm.run(of->task(comm, cell, call % comm.size(), {})); }}};
+          {"chosen", [&](int call) { of->make(comm, cell, call % comm.size(), {}).run(); }}};
       for (const std::string_view name : algorithms_of(table_of(of->name))) {
         variants.push_back({std::string(name), [&, name](int call) {
-                              comm.run(of->task(comm, cell, call % comm.size(), {.algorithm = name}));
+                              of->make(comm, cell, call % comm.size(), {.algorithm = name}).run();
                             }});
       }
       add_mpi_nonblocking(variants, *of, cell, comm.size());
@@ -329,7 +299,7 @@ void bench_coroutine(const Options& options) {
   std::vector<Request> persistent;
   const CollectiveOptions chosen;
   std::vector<Variant> variants = make_variants(second, of, cell, persistent, chosen);
-  variants.push_back({"wisp-raw", [&](int call) { raw.run(of.task(raw, cell, call % raw.size(), chosen)); }});
+  variants.push_back({"wisp-raw", [&](int call) { of.make(raw, cell, call % raw.size(), chosen).run(); }});
   check_variants(of, cell, comm.rank(), variants);
   measure_variants("coroutine", of, cell, variants, {options.quick ? 20 : 60, 5, 1000}, report);
 }
@@ -350,7 +320,7 @@ void simulate_collective(const Options& options, const SimulationOptions& cluste
           Cell cell = make_cell(*of, comm.size(), is_rooted && comm.rank() != 0 ? 0 : count);
           if (of->name == std::string("gather")) cell.input.resize(static_cast<std::size_t>(count));
           if (of->name == std::string("scatter")) cell.output.resize(static_cast<std::size_t>(count));
-          co_await of->task(comm, cell, 0, {.algorithm = algorithm});
+          co_await of->make(comm, cell, 0, {.algorithm = algorithm});
         });
         rows.push_back({"collective",
                         algorithm.empty() ? "wisp" : algorithm,

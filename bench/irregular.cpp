@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "benchmarks.hpp"
+#include "binomial_blocks.hpp"
 #include "block_sizes.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
@@ -90,7 +91,7 @@ std::vector<int> chosen_averages(const Options& options) {
 }
 
 /// Which of the two operations, and what MPI calls it.
-struct Operation {
+struct Irregular {
   const char* bench;
   const char* mpi_irregular;
   const char* mpi_regular;
@@ -104,7 +105,7 @@ struct Operation {
   const std::vector<int>& (*result)(const BlocksCell&);
 };
 
-const Operation gatherv_operation = {
+const Irregular gatherv_operation = {
     "gatherv",
     "MPI_Gatherv",
     "MPI_Gather",
@@ -128,7 +129,7 @@ const Operation gatherv_operation = {
     },
     [](const BlocksCell& cell) -> const std::vector<int>& { return cell.all; }};
 
-const Operation scatterv_operation = {
+const Irregular scatterv_operation = {
     "scatterv",
     "MPI_Scatterv",
     "MPI_Scatter",
@@ -152,7 +153,7 @@ const Operation scatterv_operation = {
     [](const BlocksCell& cell) -> const std::vector<int>& { return cell.own; }};
 
 /// wisp must end with what MPI ends with.
-void check_result(const Comm& comm, const Operation& of, BlocksCell& cell, int root) {
+void check_result(const Comm& comm, const Irregular& of, BlocksCell& cell, int root) {
   of.fill(cell);
   detail::check_mpi(of.mpi(cell, root), of.mpi_irregular);
   const std::vector<int> expected = of.result(cell);
@@ -187,12 +188,12 @@ void mark(std::vector<Row>& rows, const std::string& guideline_2, const char* ir
   }
 }
 
-Row row_of(const Operation& of, const BlocksCell& cell, int ranks, const std::string& variant, double min_us,
+Row row_of(const Irregular& of, const BlocksCell& cell, int ranks, const std::string& variant, double min_us,
            double median_us) {
   return {of.bench, variant, cell.case_name, ranks, cell.block_bytes, min_us, median_us, {}, {}, {}};
 }
 
-void bench_irregular(const Operation& of, const Options& options) {
+void bench_irregular(const Irregular& of, const Options& options) {
   const Comm comm = all_ranks();
   const int ranks = comm.size();
   const int most = direct_gatherv_ranks(comm);
@@ -255,15 +256,28 @@ struct SimulatedCell {
         memory(largest) {}
 };
 
+/// What wisp does not do, to compare with.
+constexpr std::string_view binomial = "binomial";
+
 Task<> gatherv_simulated(Comm comm, SimulatedCell& cell, int root, CollectiveOptions options) {
   const auto count = static_cast<std::size_t>(cell.counts[static_cast<std::size_t>(comm.rank())]);
-  co_await gatherv(comm, {cell.memory.data(), count, MPI_INT},
-                   Blocks(cell.memory.data(), cell.counts, cell.same_place, MPI_INT), root, options);
+  const ConstBuffer send(cell.memory.data(), count, MPI_INT);
+  const Blocks receive(cell.memory.data(), cell.counts, cell.same_place, MPI_INT);
+  if (options.algorithm == binomial) {
+    co_await gatherv_binomial(comm, send, receive, root);
+  } else {
+    co_await gatherv(comm, send, receive, root, options);
+  }
 }
 Task<> scatterv_simulated(Comm comm, SimulatedCell& cell, int root, CollectiveOptions options) {
   const auto count = static_cast<std::size_t>(cell.counts[static_cast<std::size_t>(comm.rank())]);
-  co_await scatterv(comm, ConstBlocks(cell.memory.data(), cell.counts, cell.same_place, MPI_INT),
-                    {cell.memory.data(), count, MPI_INT}, root, options);
+  const ConstBlocks send(cell.memory.data(), cell.counts, cell.same_place, MPI_INT);
+  const Buffer receive(cell.memory.data(), count, MPI_INT);
+  if (options.algorithm == binomial) {
+    co_await scatterv_binomial(comm, send, receive, root);
+  } else {
+    co_await scatterv(comm, send, receive, root, options);
+  }
 }
 
 struct SimulatedOperation {
@@ -271,7 +285,7 @@ struct SimulatedOperation {
   const char* regular;
   Task<> (*irregular)(Comm, SimulatedCell&, int root, CollectiveOptions);
   /// Of blocks of the largest size; `all` are the root's.
-  Task<> (*padded)(const Comm&, SimulatedCell&, std::vector<int>& all, int root);
+  Operation (*padded)(const Comm&, SimulatedCell&, std::vector<int>& all, int root);
 };
 
 /// The regular operation on blocks of the largest size, on which the ranks may have to agree first.
@@ -300,7 +314,8 @@ void simulate_irregular(const SimulatedOperation& of, const Options& options,
                   of.bench, cluster.ranks, most),
       true);
   const int root = cluster.ranks / 2;
-  const std::vector<std::string_view> named = algorithms_of(of.bench);
+  std::vector<std::string_view> named = algorithms_of(of.bench);
+  named.push_back(binomial);
   for (const Distribution& distribution : chosen_distributions(of.bench, options)) {
     for (const int average : chosen_averages(options)) {
       SimulatedCell cell(distribution, average, cluster.ranks);

@@ -33,66 +33,44 @@ int WISP_Chain_neighbors(WISP_Chain chain, int* address, int* left, int* right);
 int WISP_Chain_to_comm(WISP_Chain chain, WISP_Comm* newcomm);
 int WISP_Chain_ito_comm(WISP_Chain chain, WISP_Comm* newcomm, WISP_Request* request);
 
+/* Made by scripts/faces from the rows of src/c/chain.cpp. */
+/* clang-format off */
+
 /* Collectives, as those of MPI; operators are applied in rank order. */
 int WISP_Chain_barrier(WISP_Chain chain);
 int WISP_Chain_ibarrier(WISP_Chain chain, WISP_Request* request);
 int WISP_Chain_bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, WISP_Chain chain);
-int WISP_Chain_ibcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, WISP_Chain chain,
-                      WISP_Request* request);
-int WISP_Chain_reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                      int root, WISP_Chain chain);
-int WISP_Chain_ireduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                       int root, WISP_Chain chain, WISP_Request* request);
-int WISP_Chain_allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                         MPI_Op op, WISP_Chain chain);
-int WISP_Chain_iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                          MPI_Op op, WISP_Chain chain, WISP_Request* request);
-int WISP_Chain_scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                    WISP_Chain chain);
-int WISP_Chain_iscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                     WISP_Chain chain, WISP_Request* request);
-int WISP_Chain_exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                      WISP_Chain chain);
-int WISP_Chain_iexscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                       WISP_Chain chain, WISP_Request* request);
+int WISP_Chain_ibcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, WISP_Chain chain, WISP_Request* request);
+int WISP_Chain_reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, WISP_Chain chain);
+int WISP_Chain_ireduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, WISP_Chain chain, WISP_Request* request);
+int WISP_Chain_allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain);
+int WISP_Chain_iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain, WISP_Request* request);
+int WISP_Chain_scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain);
+int WISP_Chain_iscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain, WISP_Request* request);
+int WISP_Chain_exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain);
+int WISP_Chain_iexscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain, WISP_Request* request);
+
 /* Over the ranks up to this one, and over those from this one on, at once; the second without this rank. */
-int WISP_Chain_double_scan(const void* sendbuf, void* before, void* after, MPI_Count count,
-                           MPI_Datatype datatype, MPI_Op op, WISP_Chain chain);
-int WISP_Chain_idouble_scan(const void* sendbuf, void* before, void* after, MPI_Count count,
-                            MPI_Datatype datatype, MPI_Op op, WISP_Chain chain, WISP_Request* request);
-int WISP_Chain_double_exscan(const void* sendbuf, void* before, void* after, MPI_Count count,
-                             MPI_Datatype datatype, MPI_Op op, WISP_Chain chain);
-int WISP_Chain_idouble_exscan(const void* sendbuf, void* before, void* after, MPI_Count count,
-                              MPI_Datatype datatype, MPI_Op op, WISP_Chain chain, WISP_Request* request);
+int WISP_Chain_double_scan(const void* sendbuf, void* before, void* after, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain);
+int WISP_Chain_idouble_scan(const void* sendbuf, void* before, void* after, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain, WISP_Request* request);
+int WISP_Chain_double_exscan(const void* sendbuf, void* before, void* after, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain);
+int WISP_Chain_idouble_exscan(const void* sendbuf, void* before, void* after, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain, WISP_Request* request);
+
 /* Scans that begin anew where a rank's color (as in WISP_Split) is not that of its left neighbor. */
-int WISP_Chain_segmented_scan(const void* color, int color_count, MPI_Datatype color_type,
-                              const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                              MPI_Op op, WISP_Chain chain);
-int WISP_Chain_isegmented_scan(const void* color, int color_count, MPI_Datatype color_type,
-                               const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                               MPI_Op op, WISP_Chain chain, WISP_Request* request);
-int WISP_Chain_segmented_exscan(const void* color, int color_count, MPI_Datatype color_type,
-                                const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                                MPI_Op op, WISP_Chain chain);
-int WISP_Chain_isegmented_exscan(const void* color, int color_count, MPI_Datatype color_type,
-                                 const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                                 MPI_Op op, WISP_Chain chain, WISP_Request* request);
+int WISP_Chain_segmented_scan(const void* color, int color_count, MPI_Datatype color_type, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain);
+int WISP_Chain_isegmented_scan(const void* color, int color_count, MPI_Datatype color_type, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain, WISP_Request* request);
+int WISP_Chain_segmented_exscan(const void* color, int color_count, MPI_Datatype color_type, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain);
+int WISP_Chain_isegmented_exscan(const void* color, int color_count, MPI_Datatype color_type, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Chain chain, WISP_Request* request);
+
 /* Counts are those of one rank's block. */
-int WISP_Chain_gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Chain chain);
-int WISP_Chain_igather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Chain chain,
-                       WISP_Request* request);
-int WISP_Chain_scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Chain chain);
-int WISP_Chain_iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Chain chain,
-                        WISP_Request* request);
-int WISP_Chain_allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                         MPI_Count recvcount, MPI_Datatype recvtype, WISP_Chain chain);
-int WISP_Chain_iallgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                          MPI_Count recvcount, MPI_Datatype recvtype, WISP_Chain chain,
-                          WISP_Request* request);
+int WISP_Chain_gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Chain chain);
+int WISP_Chain_igather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Chain chain, WISP_Request* request);
+int WISP_Chain_scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Chain chain);
+int WISP_Chain_iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Chain chain, WISP_Request* request);
+int WISP_Chain_allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Chain chain);
+int WISP_Chain_iallgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Chain chain, WISP_Request* request);
+/* End of what is made. */
+/* clang-format on */
 
 /* How colors or keys compare, if not by themselves; the functions are given their bytes, aligned for any type
    (NULL, perhaps, if there are none), how many, and `state`. Equal labels have equal hashes; hash may be NULL

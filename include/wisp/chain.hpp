@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "wisp/comm.hpp"
+#include "wisp/operation.hpp"
 
 /// Groups as chains: each process knows its rank, the size, and how to reach its two neighbors, and that is
 /// all. Addresses of others travel with the messages of an operation.
@@ -146,6 +147,7 @@ class Chain {
   Comm to_comm() const;
   Request ito_comm(Comm& made) const;
 
+  // Made by scripts/faces from the operations that wisp/chain.hpp declares.
   void barrier(const ChainOptions& options = {}) const;
   Request ibarrier(const ChainOptions& options = {}) const;
   Request barrier_init(const ChainOptions& options = {}) const;
@@ -216,6 +218,7 @@ class Chain {
   Request iallgather(const ConstBuffer& send, const Buffer& receive, const ChainOptions& options = {}) const;
   Request allgather_init(const ConstBuffer& send, const Buffer& receive,
                          const ChainOptions& options = {}) const;
+  // End of what is made.
 
   /// Runs a task of this chain to its end, and starts one, as the members do.
   void run(Task<> task) const;
@@ -240,53 +243,53 @@ Task<Chain> chain_of_neighbors(Comm comm, ChainNeighbors neighbors, int tag = 0)
 Task<Comm> to_comm(Chain chain);
 
 /// Ends when all have begun. ⌈log2 p⌉ α.
-Task<> barrier(const Chain& chain, const ChainOptions& options = {});
+Operation barrier(const Chain& chain, const ChainOptions& options = {});
 
 /// The root's buffer to all. ⌈log2 p⌉ (α + nβ), the data once to each.
-Task<> bcast(const Chain& chain, const Buffer& buffer, int root, const ChainOptions& options = {});
+Operation bcast(const Chain& chain, const Buffer& buffer, int root, const ChainOptions& options = {});
 
 /// The sum of all `send` in the root's `receive`. ⌈log2 p⌉ (α + nβ), two messages a rank (of more than
 /// 4 KiB, three: addresses go alone then).
-Task<> reduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-              int root, const ChainOptions& options = {});
+Operation reduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
+                 int root, const ChainOptions& options = {});
 
 /// The sum of all `send` in everybody's `receive`, the same bits on all ranks. 2 ⌈log2 p⌉ (α + nβ).
-Task<> allreduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-                 const ChainOptions& options = {});
+Operation allreduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
+                    const ChainOptions& options = {});
 
 /// The sum over ranks 0 … rank(). ⌈log2 p⌉ (α + nβ).
-Task<> scan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-            const ChainOptions& options = {});
+Operation scan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
+               const ChainOptions& options = {});
 
 /// The sum over ranks 0 … rank() - 1; rank 0's `receive` stays as it is. ⌈log2 p⌉ (α + nβ).
-Task<> exscan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-              const ChainOptions& options = {});
+Operation exscan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
+                 const ChainOptions& options = {});
 
 /// The sums over ranks 0 … rank() and over rank() … p - 1, at once. ⌈log2 p⌉ (α + 2nβ). Not in place.
-Task<> double_scan(const Chain& chain, const ConstBuffer& send, const Buffer& before, const Buffer& after,
-                   const Operator& op, const ChainOptions& options = {});
+Operation double_scan(const Chain& chain, const ConstBuffer& send, const Buffer& before, const Buffer& after,
+                      const Operator& op, const ChainOptions& options = {});
 /// Those without this rank's own; rank 0's `before` and rank p - 1's `after` stay as they are.
-Task<> double_exscan(const Chain& chain, const ConstBuffer& send, const Buffer& before, const Buffer& after,
-                     const Operator& op, const ChainOptions& options = {});
+Operation double_exscan(const Chain& chain, const ConstBuffer& send, const Buffer& before,
+                        const Buffer& after, const Operator& op, const ChainOptions& options = {});
 
 /// A scan that begins anew wherever a rank's color is not that of its left neighbor.
 /// ⌈log2 p⌉ (α + nβ), and one message of a color.
-Task<> segmented_scan(const Chain& chain, const Label& color, const ConstBuffer& send, const Buffer& receive,
-                      const Operator& op, const ChainOptions& options = {});
+Operation segmented_scan(const Chain& chain, const Label& color, const ConstBuffer& send,
+                         const Buffer& receive, const Operator& op, const ChainOptions& options = {});
 /// Without this rank's own; `receive` stays as it is where a segment begins.
-Task<> segmented_exscan(const Chain& chain, const Label& color, const ConstBuffer& send,
-                        const Buffer& receive, const Operator& op, const ChainOptions& options = {});
+Operation segmented_exscan(const Chain& chain, const Label& color, const ConstBuffer& send,
+                           const Buffer& receive, const Operator& op, const ChainOptions& options = {});
 
 /// All blocks to the root, in rank order. ⌈log2 p⌉ α + p nβ, two messages a rank.
-Task<> gather(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,
-              const ChainOptions& options = {});
+Operation gather(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,
+                 const ChainOptions& options = {});
 
 /// Block r of the root to rank r. 2 ⌈log2 p⌉ α + p nβ.
-Task<> scatter(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,
-               const ChainOptions& options = {});
+Operation scatter(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,
+                  const ChainOptions& options = {});
 
 /// All blocks to all, in rank order. ⌈log2 p⌉ α + p nβ.
-Task<> allgather(const Chain& chain, const ConstBuffer& send, const Buffer& receive,
-                 const ChainOptions& options = {});
+Operation allgather(const Chain& chain, const ConstBuffer& send, const Buffer& receive,
+                    const ChainOptions& options = {});
 
 }  // namespace wisp

@@ -4,10 +4,12 @@
 #include <vector>
 
 #include "wisp/comm.hpp"
+#include "wisp/operation.hpp"
 
-/// Collectives as tasks to await. Each has the blocking member of the same name on Comm, a nonblocking one
-/// with an i before it, and a persistent one with _init behind it. All members of the communicator start its
-/// collectives in the same order; those with different `own_tag`, and persistent ones, in any order.
+/// Collectives as operations, to be awaited, run, started or made persistent. Each has the blocking member of
+/// the same name on Comm, a nonblocking one with an i before it, and a persistent one with _init behind it.
+/// All members of the communicator start its collectives in the same order; those with different `own_tag`,
+/// and persistent ones, in any order.
 ///
 /// A buffer's count is that of the whole buffer: where MPI counts per rank (gather, allgather, scatter,
 /// alltoall), the side with all blocks holds size() of them. `send` may be in_place() where MPI has
@@ -28,85 +30,85 @@ std::vector<std::string_view> algorithms_of(std::string_view operation);
 int direct_gatherv_ranks(const Comm& comm);
 
 /// Ends when all have begun. ⌈log2 p⌉ α.
-Task<> barrier(const Comm& comm, const CollectiveOptions& options = {});
+Operation barrier(const Comm& comm, const CollectiveOptions& options = {});
 
 /// The root's buffer to all. ⌈log2 p⌉ (α + nβ).
-Task<> bcast(const Comm& comm, const Buffer& buffer, int root, const CollectiveOptions& options = {});
+Operation bcast(const Comm& comm, const Buffer& buffer, int root, const CollectiveOptions& options = {});
 
 /// The reduction of all `send` in the root's `receive`. ⌈log2 p⌉ (α + nβ); an operator that does not commute
 /// takes one message more unless the root is rank 0.
-Task<> reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
-              const CollectiveOptions& options = {});
+Operation reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
+                 const CollectiveOptions& options = {});
 
 /// The reduction of all `send` in everybody's `receive`. ⌊log2 p⌋ (α + nβ), and two messages more unless p is
 /// a power of two.
-Task<> allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
-                 const CollectiveOptions& options = {});
+Operation allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                    const CollectiveOptions& options = {});
 
 /// The reduction over ranks 0 … rank(). ⌈log2 p⌉ (α + nβ).
-Task<> scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
-            const CollectiveOptions& options = {});
+Operation scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+               const CollectiveOptions& options = {});
 
 /// The reduction over ranks 0 … rank() - 1; rank 0's `receive` stays as it is. ⌈log2 p⌉ (α + nβ).
-Task<> exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
-              const CollectiveOptions& options = {});
+Operation exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                 const CollectiveOptions& options = {});
 
 /// The scan, and the reduction over all ranks in everybody's `total`. 2 ⌈log2 p⌉ (α + nβ). In place, the
 /// input is in `scan`.
-Task<> scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer& scan, const Buffer& total,
-                      MPI_Op op, const CollectiveOptions& options = {});
+Operation scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer& scan, const Buffer& total,
+                         MPI_Op op, const CollectiveOptions& options = {});
 
 /// The reduction of all `send`, of which rank r gets block r: p blocks of `receive.count` elements. In place,
 /// `receive` holds the whole input, and the block goes to its beginning. ⌊log2 p⌋ α + nβ.
-Task<> reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
-                            const CollectiveOptions& options = {});
+Operation reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+                               const CollectiveOptions& options = {});
 /// The same with counts[r] elements for rank r.
-Task<> reduce_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, Integers counts,
-                      MPI_Op op, const CollectiveOptions& options = {});
+Operation reduce_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, Integers counts,
+                         MPI_Op op, const CollectiveOptions& options = {});
 
 /// Everybody's block in the root's `receive`, by rank. ⌈log2 p⌉ α + (p - 1) nβ.
-Task<> gather(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
-              const CollectiveOptions& options = {});
+Operation gather(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
+                 const CollectiveOptions& options = {});
 /// The same with blocks of any sizes and places, which only the root gives. Directly where p is small (see
 /// direct_gatherv_ranks), (p - 1) α + Σ n_i β; else 2 ⌈log4 p⌉ α + Σ n_i β, and two messages for each block
 /// where few ranks have one. Sizes that differ from the root's throw MPI_ERR_TRUNCATE. A block of nothing is
 /// no message: a root that expects something from a rank that has nothing waits for ever, as in MPI.
-Task<> gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive, int root,
-               const CollectiveOptions& options = {});
+Operation gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive, int root,
+                  const CollectiveOptions& options = {});
 /// Everybody's sorted sequence, of any length, merged into one in the root's `receive`, which has room for
 /// all. The datatype has no gaps. 2 ⌈log2 p⌉ α + Nβ + merging N elements ⌈log2 p⌉ times.
-Task<> gatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root, const Merge& merge,
-               const CollectiveOptions& options = {});
+Operation gatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
+                  const Merge& merge, const CollectiveOptions& options = {});
 
 /// Everybody's block in everybody's `receive`, by rank. ⌈log2 p⌉ α + (p - 1) nβ.
-Task<> allgather(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
-                 const CollectiveOptions& options = {});
+Operation allgather(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                    const CollectiveOptions& options = {});
 /// The same with blocks of any sizes and places, which all ranks know. ⌈log2 p⌉ α + Σ n_i β.
-Task<> allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive,
-                  const CollectiveOptions& options = {});
+Operation allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive,
+                     const CollectiveOptions& options = {});
 /// Everybody's sorted sequence merged into one in everybody's `receive`. 4 ⌈log2 p⌉ α + 2 N ⌈log2 p⌉ β.
-Task<> allgatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Merge& merge,
-                  const CollectiveOptions& options = {});
+Operation allgatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Merge& merge,
+                     const CollectiveOptions& options = {});
 
 /// Block r of the root's `send` to rank r; at the root, `receive` may be in place (buffer_in_place()).
 /// ⌈log2 p⌉ α + (p - 1) nβ.
-Task<> scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
-               const CollectiveOptions& options = {});
+Operation scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
+                  const CollectiveOptions& options = {});
 /// The same with blocks of any sizes and places, which only the root gives; they may overlap. Directly where
 /// p is small (see direct_gatherv_ranks), (p - 1) α + Σ n_i β; else ⌈log4 p⌉ α + Σ n_i β. Sizes that differ
 /// from the root's throw MPI_ERR_TRUNCATE.
-Task<> scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& receive, int root,
-                const CollectiveOptions& options = {});
+Operation scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& receive, int root,
+                   const CollectiveOptions& options = {});
 
 /// Block r of `send` to rank r, where it becomes block rank() of `receive`. ⌈log2 p⌉ (α + nβ p/2).
-Task<> alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
-                const CollectiveOptions& options = {});
+Operation alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                   const CollectiveOptions& options = {});
 /// The same with blocks of any sizes and places. (p - 1) α + Σ n_i β; a block of nothing is no message. In
 /// place: blocks_in_place().
-Task<> alltoallv(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
-                 const CollectiveOptions& options = {});
+Operation alltoallv(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
+                    const CollectiveOptions& options = {});
 /// The same with a datatype for each block.
-Task<> alltoallw(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
-                 const CollectiveOptions& options = {});
+Operation alltoallw(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
+                    const CollectiveOptions& options = {});
 
 }  // namespace wisp

@@ -132,6 +132,7 @@ class Comm {
 
   // Collectives: wisp/collectives.hpp says what each does and costs. Each blocks, or gives a request that is
   // started, or (…_init) one that `Request::start` starts as often as one likes.
+  // Made by scripts/faces from the operations that wisp/collectives.hpp declares.
   void barrier(const CollectiveOptions& options = {}) const;
   Request ibarrier(const CollectiveOptions& options = {}) const;
   Request barrier_init(const CollectiveOptions& options = {}) const;
@@ -242,6 +243,7 @@ class Comm {
                      const CollectiveOptions& options = {}) const;
   Request alltoallw_init(const ConstBlocks& send, const Blocks& receive,
                          const CollectiveOptions& options = {}) const;
+  // End of what is made.
 
   /// For algorithms of one's own: a channel for one operation, numbered like a collective (all members must
   /// ask in the same order) or with the user's own tag.

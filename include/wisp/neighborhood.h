@@ -60,139 +60,58 @@ int WISP_Offsets_shales(int d, int count, const int radii[], int max, int offset
    Arrays of counts, displacements and datatypes are not needed after the call; the datatypes themselves are,
    until the operation is done (a persistent one: freed). */
 
+/* Made by scripts/faces from the rows of src/c/neighbor_faces.inc. */
+/* clang-format off */
+
 /* Block i of sendbuf to the rank at offset i, where it arrives as block i of recvbuf. */
-int WISP_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                            int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood,
-                            WISP_Request* request);
-int WISP_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood,
-                                MPI_Info info, WISP_Request* request);
-int WISP_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                             MPI_Count recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                              MPI_Count recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood,
-                              WISP_Request* request);
-int WISP_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                                  WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
+int WISP_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
+int WISP_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
 
 /* The same with blocks of any sizes and places; block i has the same size on all ranks. */
-int WISP_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                            MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
-                            MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                             MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                             const int rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood,
-                             WISP_Request* request);
-int WISP_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                                 MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                 const int rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood,
-                                 MPI_Info info, WISP_Request* request);
-int WISP_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                              MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                              const MPI_Aint rdispls[], MPI_Datatype recvtype,
-                              WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                               MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                               const MPI_Aint rdispls[], MPI_Datatype recvtype,
-                               WISP_Neighborhood neighborhood, WISP_Request* request);
-int WISP_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
-                                   const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                                   const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                   MPI_Datatype recvtype, WISP_Neighborhood neighborhood, MPI_Info info,
-                                   WISP_Request* request);
+int WISP_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
+int WISP_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
 
 /* The same with a datatype for each block and displacements in bytes. */
-int WISP_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                            const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-                            WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-                             WISP_Neighborhood neighborhood, WISP_Request* request);
-int WISP_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                                 const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                                 const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-                                 WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
-int WISP_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                              const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
-                              const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-                              WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                               const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
-                               const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-                               WISP_Neighborhood neighborhood, WISP_Request* request);
-int WISP_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[],
-                                   const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf,
-                                   const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                   const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood,
-                                   MPI_Info info, WISP_Request* request);
+int WISP_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
+int WISP_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
 
 /* sendbuf to all neighbors; that of the rank at minus offset i arrives as block i of recvbuf. */
-int WISP_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                            int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                             int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood,
-                             WISP_Request* request);
-int WISP_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                 int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood,
-                                 MPI_Info info, WISP_Request* request);
-int WISP_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                              MPI_Count recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                               MPI_Count recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood,
-                               WISP_Request* request);
-int WISP_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                                   WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
+int WISP_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
+int WISP_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
 
 /* The same with blocks in any places. */
-int WISP_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                             const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                             WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                              const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                              WISP_Neighborhood neighborhood, WISP_Request* request);
-int WISP_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                  const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                                  WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
-int WISP_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                               const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-                               WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                MPI_Datatype recvtype, WISP_Neighborhood neighborhood, WISP_Request* request);
-int WISP_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                    void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                    MPI_Datatype recvtype, WISP_Neighborhood neighborhood, MPI_Info info,
-                                    WISP_Request* request);
+int WISP_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
+int WISP_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
 
 /* The same with a datatype for each block and displacements in bytes. */
-int WISP_Neighbor_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                             const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-                             WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                              const int recvcounts[], const MPI_Aint rdispls[],
-                              const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood,
-                              WISP_Request* request);
-int WISP_Neighbor_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                  const int recvcounts[], const MPI_Aint rdispls[],
-                                  const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood,
-                                  MPI_Info info, WISP_Request* request);
-int WISP_Neighbor_allgatherw_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                               const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                               const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood);
-int WISP_Ineighbor_allgatherw_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood,
-                                WISP_Request* request);
-int WISP_Neighbor_allgatherw_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                    void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                    const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood,
-                                    MPI_Info info, WISP_Request* request);
+int WISP_Neighbor_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
+int WISP_Neighbor_allgatherw_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood);
+int WISP_Ineighbor_allgatherw_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood, WISP_Request* request);
+int WISP_Neighbor_allgatherw_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Neighborhood neighborhood, MPI_Info info, WISP_Request* request);
+/* End of what is made. */
+/* clang-format on */
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 #include "wisp/blocks.hpp"
 #include "wisp/buffer.hpp"
 #include "wisp/comm.hpp"
+#include "wisp/operation.hpp"
 #include "wisp/stencil.hpp"
 #include "wisp/task.hpp"
 
@@ -90,6 +91,7 @@ class Neighborhood {
 
   // Collectives, with the three faces of those of Comm. Buffers of the regular ones hold size() blocks;
   // `send` of an allgather holds one.
+  // Made by scripts/faces from the operations that wisp/neighborhood.hpp declares.
   void neighbor_alltoall(const ConstBuffer& send, const Buffer& receive,
                          const NeighborOptions& options = {}) const;
   Request ineighbor_alltoall(const ConstBuffer& send, const Buffer& receive,
@@ -126,6 +128,7 @@ class Neighborhood {
                                const NeighborOptions& options = {}) const;
   Request neighbor_allgatherw_init(const ConstBuffer& send, const Blocks& receive,
                                    const NeighborOptions& options = {}) const;
+  // End of what is made.
 
   struct State;
   /// The library's own.
@@ -137,24 +140,24 @@ class Neighborhood {
 
 /// Block i of `send` to the rank at offset i, where it arrives as block i of `receive`. Of the torus
 /// schedule: Dα + V nβ.
-Task<> neighbor_alltoall(const Neighborhood& on, const ConstBuffer& send, const Buffer& receive,
-                         const NeighborOptions& options = {});
+Operation neighbor_alltoall(const Neighborhood& on, const ConstBuffer& send, const Buffer& receive,
+                            const NeighborOptions& options = {});
 /// The same with blocks of any sizes and places; block i has the same size on all ranks.
-Task<> neighbor_alltoallv(const Neighborhood& on, const ConstBlocks& send, const Blocks& receive,
-                          const NeighborOptions& options = {});
+Operation neighbor_alltoallv(const Neighborhood& on, const ConstBlocks& send, const Blocks& receive,
+                             const NeighborOptions& options = {});
 /// The same with a datatype for each block.
-Task<> neighbor_alltoallw(const Neighborhood& on, const ConstBlocks& send, const Blocks& receive,
-                          const NeighborOptions& options = {});
+Operation neighbor_alltoallw(const Neighborhood& on, const ConstBlocks& send, const Blocks& receive,
+                             const NeighborOptions& options = {});
 
 /// `send` to all neighbors; that of the rank at minus offset i arrives as block i of `receive`. Of the torus
 /// schedule: Dα + W nβ.
-Task<> neighbor_allgather(const Neighborhood& on, const ConstBuffer& send, const Buffer& receive,
-                          const NeighborOptions& options = {});
+Operation neighbor_allgather(const Neighborhood& on, const ConstBuffer& send, const Buffer& receive,
+                             const NeighborOptions& options = {});
 /// The same with blocks in any places. All are as large as `send`, for that is as large on all ranks.
-Task<> neighbor_allgatherv(const Neighborhood& on, const ConstBuffer& send, const Blocks& receive,
-                           const NeighborOptions& options = {});
+Operation neighbor_allgatherv(const Neighborhood& on, const ConstBuffer& send, const Blocks& receive,
+                              const NeighborOptions& options = {});
 /// The same with a datatype for each block.
-Task<> neighbor_allgatherw(const Neighborhood& on, const ConstBuffer& send, const Blocks& receive,
-                           const NeighborOptions& options = {});
+Operation neighbor_allgatherw(const Neighborhood& on, const ConstBuffer& send, const Blocks& receive,
+                              const NeighborOptions& options = {});
 
 }  // namespace wisp

@@ -161,9 +161,16 @@ inline wisp::ConstBuffer read(const void* address, int count, MPI_Datatype type)
   if (address == MPI_IN_PLACE) return wisp::in_place();
   return {address, size(count), type};
 }
+inline wisp::Buffer vector(void* address, int count, MPI_Datatype type) {
+  return {address, size(count), type};
+}
 /// Blocks of all ranks; where there is a root, of nobody else.
 inline wisp::Buffer all(Comm const& comm, void* address, int count, MPI_Datatype type, int root = -1) {
   if (root >= 0 && comm.getRank() != root) return {};
+  return {address, size(count) * static_cast<std::size_t>(comm.getSize()), type};
+}
+inline wisp::ConstBuffer read_all(Comm const& comm, const void* address, int count, MPI_Datatype type) {
+  if (address == MPI_IN_PLACE) return wisp::in_place();
   return {address, size(count) * static_cast<std::size_t>(comm.getSize()), type};
 }
 inline wisp::Buffer at_root(Comm const& comm, void* address, int count, MPI_Datatype type, int root) {
@@ -192,13 +199,6 @@ inline bool forwards(Comm const& comm) {
 inline int started(Request* request, Comm const& comm, wisp::Request operation) {
   *request = Request(std::move(operation), comm);
   return MPI_SUCCESS;
-}
-template <class Start>
-int started_by_mpi(Request* request, Start start) {
-  MPI_Request of_mpi = MPI_REQUEST_NULL;
-  const int code = start(&of_mpi);
-  *request = Request(of_mpi);
-  return code;
 }
 
 }  // namespace _internal
@@ -380,420 +380,170 @@ inline int Waitall(int count, MPI_Request requests[], MPI_Status* statuses) {
   return MPI_Waitall(count, requests, statuses);
 }
 
-// Collectives.
+// Collectives. Each blocks, or (I…) gives a request; where a communicator forwards them, they are MPI's.
+// clang-format off
 
-inline int Bcast(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm) {
-  if (_internal::forwards(comm)) return MPI_Bcast(buffer, count, datatype, root, comm.get());
-  comm.on().bcast({buffer, _internal::size(count), datatype}, root, _internal::with_tag(comm, RBC_BCAST_TAG));
-  return MPI_SUCCESS;
-}
-inline int Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm,
-                  Request* request, int tag = RBC_IBCAST_TAG) {
-  if (_internal::forwards(comm)) {
-    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
-      return MPI_Ibcast(buffer, count, datatype, root, comm.get(), of_mpi);
-    });
+#define WISP_RBC_LIST(...) __VA_ARGS__
+#define WISP_RBC_BLOCKING(Name, name, tag, forward, parameters, arguments, algorithm)                              \
+  inline int Name(WISP_RBC_LIST parameters Comm const& comm) {                                                     \
+    forward;                                                                                                       \
+    wisp::name(comm.on(), WISP_RBC_LIST arguments _internal::with_tag(comm, tag, algorithm)).run();                \
+    return MPI_SUCCESS;                                                                                            \
   }
-  return _internal::started(
-      request, comm,
-      comm.on().ibcast({buffer, _internal::size(count), datatype}, root, _internal::with_tag(comm, tag)));
-}
-
-inline int Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                  MPI_Datatype recvtype, int root, Comm const& comm) {
-  if (_internal::forwards(comm))
-    return MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm.get());
-  comm.on().gather(_internal::read(sendbuf, sendcount, sendtype),
-                   _internal::all(comm, recvbuf, recvcount, recvtype, root), root,
-                   _internal::with_tag(comm, RBC_GATHER_TAG));
-  return MPI_SUCCESS;
-}
-inline int Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                   MPI_Datatype recvtype, int root, Comm const& comm, Request* request,
-                   int tag = RBC_IGATHER_TAG) {
-  if (_internal::forwards(comm)) {
-    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
-      return MPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm.get(),
-                         of_mpi);
-    });
+#define WISP_RBC_NONBLOCKING(Name, name, own_tag, forward, parameters, arguments)                                  \
+  inline int Name(WISP_RBC_LIST parameters Comm const& comm, Request* request, int tag = own_tag) {                \
+    forward;                                                                                                       \
+    *request = Request(wisp::name(comm.on(), WISP_RBC_LIST arguments _internal::with_tag(comm, tag)).start(), comm); \
+    return MPI_SUCCESS;                                                                                            \
   }
-  return _internal::started(request, comm,
-                            comm.on().igather(_internal::read(sendbuf, sendcount, sendtype),
-                                              _internal::all(comm, recvbuf, recvcount, recvtype, root), root,
-                                              _internal::with_tag(comm, tag)));
-}
+/// Both, of what MPI has too: `names` are those of the parameters.
+#define WISP_RBC_BOTH(Name, name, TAG, parameters, names, arguments)                                               \
+  WISP_RBC_BLOCKING(Name, name, RBC_##TAG##_TAG,                                                                   \
+                    if (_internal::forwards(comm)) return MPI_##Name(WISP_RBC_LIST names comm.get()),              \
+                    parameters, arguments, {})                                                                     \
+  WISP_RBC_NONBLOCKING(I##name, name, RBC_I##TAG##_TAG, if (_internal::forwards(comm)) {                           \
+    MPI_Request of_mpi = MPI_REQUEST_NULL;                                                                         \
+    const int code = MPI_I##name(WISP_RBC_LIST names comm.get(), &of_mpi);                                         \
+    *request = Request(of_mpi);                                                                                    \
+    return code;                                                                                                   \
+  }, parameters, arguments)
 
-inline int Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   const int* recvcounts, const int* displs, MPI_Datatype recvtype, int root,
-                   Comm const& comm) {
-  if (_internal::forwards(comm))
-    return MPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm.get());
-  comm.on().gatherv(_internal::read(sendbuf, sendcount, sendtype),
-                    _internal::blocks(comm, recvbuf, recvcounts, displs, recvtype, root), root,
-                    _internal::with_tag(comm, RBC_GATHERV_TAG));
-  return MPI_SUCCESS;
-}
-inline int Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    const int* recvcounts, const int* displs, MPI_Datatype recvtype, int root,
-                    Comm const& comm, Request* request, int tag = RBC_IGATHERV_TAG) {
-  if (_internal::forwards(comm)) {
-    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
-      return MPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                          comm.get(), of_mpi);
-    });
-  }
-  return _internal::started(
-      request, comm,
-      comm.on().igatherv(_internal::read(sendbuf, sendcount, sendtype),
-                         _internal::blocks(comm, recvbuf, recvcounts, displs, recvtype, root), root,
-                         _internal::with_tag(comm, tag)));
-}
+#define WISP_RBC_VECTORS (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,)
+#define WISP_RBC_REDUCED (_internal::read(sendbuf, count, datatype), _internal::vector(recvbuf, count, datatype), op,)
+#define WISP_RBC_BLOCKS                                                                                            \
+  const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype
+#define WISP_RBC_IRREGULAR_BLOCKS                                                                                  \
+  const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int *recvcounts,                 \
+      const int *displs, MPI_Datatype recvtype
+#define WISP_RBC_MERGED const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount
+#define WISP_RBC_SENT _internal::read(sendbuf, sendcount, sendtype)
 
-inline int Gatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                   int root, std::function<void(void*, void*, void*, void*, void*)> op, Comm const& comm) {
-  comm.on().gatherm(_internal::read(sendbuf, sendcount, sendtype),
-                    _internal::at_root(comm, recvbuf, recvcount, sendtype, root), root, op,
-                    _internal::with_tag(comm, RBC_GATHERM_TAG));
-  return MPI_SUCCESS;
-}
-inline int Igatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                    int root, std::function<void(void*, void*, void*, void*, void*)> op, Comm const& comm,
-                    Request* request, int tag = RBC_IGATHERM_TAG) {
-  return _internal::started(request, comm,
-                            comm.on().igatherm(_internal::read(sendbuf, sendcount, sendtype),
-                                               _internal::at_root(comm, recvbuf, recvcount, sendtype, root),
-                                               root, op, _internal::with_tag(comm, tag)));
-}
+WISP_RBC_BOTH(Barrier, barrier, BARRIER, (), (), ())
+WISP_RBC_BOTH(Bcast, bcast, BCAST, (void* buffer, int count, MPI_Datatype datatype, int root,),
+              (buffer, count, datatype, root,), (_internal::vector(buffer, count, datatype), root,))
+WISP_RBC_BOTH(Gather, gather, GATHER, (WISP_RBC_BLOCKS, int root,),
+              (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,),
+              (WISP_RBC_SENT, _internal::all(comm, recvbuf, recvcount, recvtype, root), root,))
+WISP_RBC_BOTH(Gatherv, gatherv, GATHERV, (WISP_RBC_IRREGULAR_BLOCKS, int root,),
+              (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,),
+              (WISP_RBC_SENT, _internal::blocks(comm, recvbuf, recvcounts, displs, recvtype, root), root,))
+WISP_RBC_BOTH(Allgather, allgather, ALLGATHER, (WISP_RBC_BLOCKS,),
+              (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,),
+              (WISP_RBC_SENT, _internal::all(comm, recvbuf, recvcount, recvtype),))
+WISP_RBC_BOTH(Allgatherv, allgatherv, ALLGATHERV, (WISP_RBC_IRREGULAR_BLOCKS,),
+              (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,),
+              (WISP_RBC_SENT, _internal::blocks(comm, recvbuf, recvcounts, displs, recvtype),))
+WISP_RBC_BOTH(Reduce, reduce, REDUCE,
+              (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,),
+              (sendbuf, recvbuf, count, datatype, op, root,),
+              (_internal::read(sendbuf, count, datatype), _internal::vector(recvbuf, count, datatype), op, root,))
+WISP_RBC_BOTH(Allreduce, allreduce, ALLREDUCE, WISP_RBC_VECTORS, (sendbuf, recvbuf, count, datatype, op,),
+              WISP_RBC_REDUCED)
+WISP_RBC_BOTH(Scan, scan, SCAN, WISP_RBC_VECTORS, (sendbuf, recvbuf, count, datatype, op,), WISP_RBC_REDUCED)
+WISP_RBC_BOTH(Exscan, exscan, EXSCAN, WISP_RBC_VECTORS, (sendbuf, recvbuf, count, datatype, op,), WISP_RBC_REDUCED)
 
-inline int Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                     MPI_Datatype recvtype, Comm const& comm) {
-  if (_internal::forwards(comm))
-    return MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm.get());
-  comm.on().allgather(_internal::read(sendbuf, sendcount, sendtype),
-                      _internal::all(comm, recvbuf, recvcount, recvtype),
-                      _internal::with_tag(comm, RBC_ALLGATHER_TAG));
-  return MPI_SUCCESS;
-}
-inline int Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                      MPI_Datatype recvtype, Comm const& comm, Request* request,
-                      int tag = RBC_IALLGATHER_TAG) {
-  if (_internal::forwards(comm)) {
-    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
-      return MPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm.get(), of_mpi);
-    });
-  }
-  return _internal::started(request, comm,
-                            comm.on().iallgather(_internal::read(sendbuf, sendcount, sendtype),
-                                                 _internal::all(comm, recvbuf, recvcount, recvtype),
-                                                 _internal::with_tag(comm, tag)));
-}
+// What MPI does not have.
+#define WISP_RBC_MERGE (WISP_RBC_MERGED, int root, wisp::Merge op,)
+#define WISP_RBC_MERGE_ARGUMENTS                                                                                   \
+  (WISP_RBC_SENT, _internal::at_root(comm, recvbuf, recvcount, sendtype, root), root, op,)
+WISP_RBC_BLOCKING(Gatherm, gatherm, RBC_GATHERM_TAG, , WISP_RBC_MERGE, WISP_RBC_MERGE_ARGUMENTS, {})
+WISP_RBC_NONBLOCKING(Igatherm, gatherm, RBC_IGATHERM_TAG, , WISP_RBC_MERGE, WISP_RBC_MERGE_ARGUMENTS)
+#define WISP_RBC_MERGE_ALL (WISP_RBC_MERGED, wisp::Merge op,)
+#define WISP_RBC_MERGE_ALL_ARGUMENTS (WISP_RBC_SENT, _internal::vector(recvbuf, recvcount, sendtype), op,)
+WISP_RBC_BLOCKING(Allgatherm, allgatherm, RBC_ALLGATHERM_TAG, , WISP_RBC_MERGE_ALL, WISP_RBC_MERGE_ALL_ARGUMENTS, {})
+WISP_RBC_NONBLOCKING(Iallgatherm, allgatherm, RBC_IALLGATHERM_TAG, , WISP_RBC_MERGE_ALL, WISP_RBC_MERGE_ALL_ARGUMENTS)
+#define WISP_RBC_SCAN_AND_BCAST                                                                                    \
+  (const void* sendbuf, void* recvbuf_scan, void* recvbuf_bcast, int count, MPI_Datatype datatype, MPI_Op op,)
+#define WISP_RBC_SCAN_AND_BCAST_ARGUMENTS                                                                          \
+  (_internal::read(sendbuf, count, datatype), _internal::vector(recvbuf_scan, count, datatype),                    \
+   _internal::vector(recvbuf_bcast, count, datatype), op,)
+WISP_RBC_BLOCKING(ScanAndBcast, scan_and_bcast, RBC_SCANANDBCAST_TAG, , WISP_RBC_SCAN_AND_BCAST,
+                  WISP_RBC_SCAN_AND_BCAST_ARGUMENTS, {})
+WISP_RBC_NONBLOCKING(IscanAndBcast, scan_and_bcast, RBC_ISCANANDBCAST_TAG, , WISP_RBC_SCAN_AND_BCAST,
+                     WISP_RBC_SCAN_AND_BCAST_ARGUMENTS)
 
-inline int Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      const int* recvcounts, const int* displs, MPI_Datatype recvtype, Comm const& comm) {
-  if (_internal::forwards(comm))
-    return MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm.get());
-  comm.on().allgatherv(_internal::read(sendbuf, sendcount, sendtype),
-                       _internal::blocks(comm, recvbuf, recvcounts, displs, recvtype),
-                       _internal::with_tag(comm, RBC_ALLGATHERV_TAG));
-  return MPI_SUCCESS;
-}
-inline int Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       const int* recvcounts, const int* displs, MPI_Datatype recvtype, Comm const& comm,
-                       Request* request, int tag = RBC_IALLGATHERV_TAG) {
-  if (_internal::forwards(comm)) {
-    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
-      return MPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm.get(),
-                             of_mpi);
-    });
-  }
-  return _internal::started(
-      request, comm,
-      comm.on().iallgatherv(_internal::read(sendbuf, sendcount, sendtype),
-                            _internal::blocks(comm, recvbuf, recvcounts, displs, recvtype),
-                            _internal::with_tag(comm, tag)));
-}
-
-inline int Allgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                      std::function<void(void*, void*, void*, void*, void*)> op, Comm const& comm) {
-  comm.on().allgatherm(_internal::read(sendbuf, sendcount, sendtype),
-                       {recvbuf, _internal::size(recvcount), sendtype}, op,
-                       _internal::with_tag(comm, RBC_ALLGATHERM_TAG));
-  return MPI_SUCCESS;
-}
-inline int Iallgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       int recvcount, std::function<void(void*, void*, void*, void*, void*)> op,
-                       Comm const& comm, Request* request, int tag = RBC_IALLGATHERM_TAG) {
-  return _internal::started(request, comm,
-                            comm.on().iallgatherm(_internal::read(sendbuf, sendcount, sendtype),
-                                                  {recvbuf, _internal::size(recvcount), sendtype}, op,
-                                                  _internal::with_tag(comm, tag)));
-}
-
-inline int Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                  Comm const& comm) {
-  if (_internal::forwards(comm)) return MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm.get());
-  comm.on().reduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
-                   root, _internal::with_tag(comm, RBC_REDUCE_TAG));
-  return MPI_SUCCESS;
-}
-inline int Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                   Comm const& comm, Request* request, int tag = RBC_IREDUCE_TAG) {
-  if (_internal::forwards(comm)) {
-    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
-      return MPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm.get(), of_mpi);
-    });
-  }
-  return _internal::started(request, comm,
-                            comm.on().ireduce(_internal::read(sendbuf, count, datatype),
-                                              {recvbuf, _internal::size(count), datatype}, op, root,
-                                              _internal::with_tag(comm, tag)));
-}
-
-inline int Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                     Comm const& comm) {
-  if (_internal::forwards(comm)) return MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm.get());
-  comm.on().allreduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
-                      op, _internal::with_tag(comm, RBC_ALLREDUCE_TAG));
-  return MPI_SUCCESS;
-}
-inline int Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                      Comm const& comm, Request* request, int tag = RBC_IALLREDUCE_TAG) {
-  if (_internal::forwards(comm)) {
-    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
-      return MPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm.get(), of_mpi);
-    });
-  }
-  return _internal::started(
-      request, comm,
-      comm.on().iallreduce(_internal::read(sendbuf, count, datatype),
-                           {recvbuf, _internal::size(count), datatype}, op, _internal::with_tag(comm, tag)));
-}
-
-inline int Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                Comm const& comm) {
-  if (_internal::forwards(comm)) return MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm.get());
-  comm.on().scan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
-                 _internal::with_tag(comm, RBC_SCAN_TAG));
-  return MPI_SUCCESS;
-}
-inline int Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                 Comm const& comm, Request* request, int tag = RBC_ISCAN_TAG) {
-  if (_internal::forwards(comm)) {
-    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
-      return MPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm.get(), of_mpi);
-    });
-  }
-  return _internal::started(
-      request, comm,
-      comm.on().iscan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
-                      op, _internal::with_tag(comm, tag)));
-}
-
-inline int Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                  Comm const& comm) {
-  if (_internal::forwards(comm)) return MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm.get());
-  comm.on().exscan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
-                   _internal::with_tag(comm, RBC_EXSCAN_TAG));
-  return MPI_SUCCESS;
-}
-inline int Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   Comm const& comm, Request* request, int tag = RBC_IEXSCAN_TAG) {
-  if (_internal::forwards(comm)) {
-    return _internal::started_by_mpi(request, [&](MPI_Request* of_mpi) {
-      return MPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm.get(), of_mpi);
-    });
-  }
-  return _internal::started(
-      request, comm,
-      comm.on().iexscan(_internal::read(sendbuf, count, datatype),
-                        {recvbuf, _internal::size(count), datatype}, op, _internal::with_tag(comm, tag)));
-}
-
-inline int ScanAndBcast(const void* sendbuf, void* recvbuf_scan, void* recvbuf_bcast, int count,
-                        MPI_Datatype datatype, MPI_Op op, Comm const& comm) {
-  comm.on().scan_and_bcast(
-      _internal::read(sendbuf, count, datatype), {recvbuf_scan, _internal::size(count), datatype},
-      {recvbuf_bcast, _internal::size(count), datatype}, op, _internal::with_tag(comm, RBC_SCANANDBCAST_TAG));
-  return MPI_SUCCESS;
-}
-inline int IscanAndBcast(const void* sendbuf, void* recvbuf_scan, void* recvbuf_bcast, int count,
-                         MPI_Datatype datatype, MPI_Op op, Comm const& comm, Request* request,
-                         int tag = RBC_ISCANANDBCAST_TAG) {
-  return _internal::started(request, comm,
-                            comm.on().iscan_and_bcast(_internal::read(sendbuf, count, datatype),
-                                                      {recvbuf_scan, _internal::size(count), datatype},
-                                                      {recvbuf_bcast, _internal::size(count), datatype}, op,
-                                                      _internal::with_tag(comm, tag)));
-}
-
-inline int Barrier(Comm const& comm) {
-  if (_internal::forwards(comm)) return MPI_Barrier(comm.get());
-  comm.on().barrier(_internal::with_tag(comm, RBC_BARRIER_TAG));
-  return MPI_SUCCESS;
-}
-inline int Ibarrier(Comm const& comm, Request* request, int tag = RBC_IBARRIER_TAG) {
-  if (_internal::forwards(comm)) {
-    return _internal::started_by_mpi(request,
-                                     [&](MPI_Request* of_mpi) { return MPI_Ibarrier(comm.get(), of_mpi); });
-  }
-  return _internal::started(request, comm, comm.on().ibarrier(_internal::with_tag(comm, tag)));
-}
-
-inline int Alltoall(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                    MPI_Datatype recvtype, Comm comm) {
-  if (_internal::forwards(comm)) {
-    return MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm.get());
-  }
-  const wisp::ConstBuffer send = sendbuf == MPI_IN_PLACE
-                                     ? wisp::in_place()
-                                     : wisp::ConstBuffer(_internal::all(comm, sendbuf, sendcount, sendtype));
-  comm.on().alltoall(send, _internal::all(comm, recvbuf, recvcount, recvtype),
-                     _internal::with_tag(comm, RBC_ALLTOALL_TAG));
-  return MPI_SUCCESS;
-}
-inline int Alltoallv(void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
-                     void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
-                     Comm comm) {
-  if (_internal::forwards(comm)) {
-    return MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                         comm.get());
-  }
-  comm.on().alltoallv(_internal::blocks(comm, sendbuf, sendcounts, sdispls, sendtype),
-                      _internal::blocks(comm, recvbuf, recvcounts, rdispls, recvtype),
-                      _internal::with_tag(comm, RBC_ALLTOALLV_TAG));
-  return MPI_SUCCESS;
-}
-
-namespace _internal {
+// What RBC has as blocking forms only.
+WISP_RBC_BLOCKING(Alltoall, alltoall, RBC_ALLTOALL_TAG,
+                  if (_internal::forwards(comm))
+                    return MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm.get()),
+                  (WISP_RBC_BLOCKS,),
+                  (_internal::read_all(comm, sendbuf, sendcount, sendtype),
+                   _internal::all(comm, recvbuf, recvcount, recvtype),), {})
+WISP_RBC_BLOCKING(Alltoallv, alltoallv, RBC_ALLTOALLV_TAG,
+                  if (_internal::forwards(comm))
+                    return MPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                                         recvtype, comm.get()),
+                  (void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                   const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,),
+                  (_internal::blocks(comm, sendbuf, sendcounts, sdispls, sendtype),
+                   _internal::blocks(comm, recvbuf, recvcounts, rdispls, recvtype),), {})
 
 /// Algorithms by name.
-namespace optimized {
+namespace _internal::optimized {
 
-inline int Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                     MPI_Datatype recvtype, Comm const& comm) {
-  comm.on().allgather(_internal::read(sendbuf, sendcount, sendtype),
-                      _internal::all(comm, recvbuf, recvcount, recvtype),
-                      _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
-  return MPI_SUCCESS;
-}
-inline int AllgatherDissemination(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                  int recvcount, MPI_Datatype recvtype, Comm const& comm) {
-  comm.on().allgather(_internal::read(sendbuf, sendcount, sendtype),
-                      _internal::all(comm, recvbuf, recvcount, recvtype),
-                      _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "dissemination"));
-  return MPI_SUCCESS;
-}
-inline int AllgatherHypercube(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                              int recvcount, MPI_Datatype recvtype, Comm const& comm) {
-  comm.on().allgather(_internal::read(sendbuf, sendcount, sendtype),
-                      _internal::all(comm, recvbuf, recvcount, recvtype),
-                      _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "hypercube"));
-  return MPI_SUCCESS;
-}
-inline int AllgatherPipeline(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                             int recvcount, MPI_Datatype recvtype, Comm const& comm) {
-  comm.on().allgather(_internal::read(sendbuf, sendcount, sendtype),
-                      _internal::all(comm, recvbuf, recvcount, recvtype),
-                      _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "ring"));
-  return MPI_SUCCESS;
-}
-inline int Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                     Comm const& comm) {
-  comm.on().allreduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
-                      op, _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
-  return MPI_SUCCESS;
-}
-inline int AllreduceTwotree(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                            Comm const& comm) {
-  comm.on().allreduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
-                      op, _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
-  return MPI_SUCCESS;
-}
-inline int AllreduceScatterAllgather(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                                     MPI_Op op, Comm const& comm) {
-  comm.on().allreduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
-                      op, _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "scatter_allgather"));
-  return MPI_SUCCESS;
-}
-inline int AllreduceHypercube(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                              Comm const& comm) {
-  comm.on().allreduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype},
-                      op, _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "recursive_doubling"));
-  return MPI_SUCCESS;
-}
-inline int Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                Comm const& comm) {
-  comm.on().scan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
-                 _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
-  return MPI_SUCCESS;
-}
-inline int ScanTwotree(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                       Comm const& comm) {
-  comm.on().scan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
-                 _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
-  return MPI_SUCCESS;
-}
-inline int Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                  Comm const& comm) {
-  comm.on().exscan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
-                   _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
-  return MPI_SUCCESS;
-}
-inline int ExscanTwotree(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                         Comm const& comm) {
-  comm.on().exscan(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
-                   _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
-  return MPI_SUCCESS;
-}
-inline int ReduceTwotree(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                         int root, Comm const& comm) {
-  comm.on().reduce(_internal::read(sendbuf, count, datatype), {recvbuf, _internal::size(count), datatype}, op,
-                   root, _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
-  return MPI_SUCCESS;
-}
-inline int ScanAndBcastTwotree(const void* sendbuf, void* recvbuf_scan, void* recvbuf_bcast, int count,
-                               MPI_Datatype datatype, MPI_Op op, Comm const& comm) {
-  comm.on().scan_and_bcast(_internal::read(sendbuf, count, datatype),
-                           {recvbuf_scan, _internal::size(count), datatype},
-                           {recvbuf_bcast, _internal::size(count), datatype}, op,
-                           _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
-  return MPI_SUCCESS;
-}
-inline int Bcast(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm) {
-  comm.on().bcast({buffer, _internal::size(count), datatype}, root,
-                  _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
-  return MPI_SUCCESS;
-}
-inline int BcastBinomial(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm) {
-  comm.on().bcast({buffer, _internal::size(count), datatype}, root,
-                  _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "binomial"));
-  return MPI_SUCCESS;
-}
-inline int BcastTwotree(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm) {
-  comm.on().bcast({buffer, _internal::size(count), datatype}, root,
-                  _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "two_tree"));
-  return MPI_SUCCESS;
-}
-inline int BcastScatterAllgather(void* buffer, int count, MPI_Datatype datatype, int root, Comm const& comm) {
-  comm.on().bcast({buffer, _internal::size(count), datatype}, root,
-                  _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "scatter_allgather"));
-  return MPI_SUCCESS;
-}
+#define WISP_RBC_NAMED(Name, name, algorithm, parameters, arguments)                                               \
+  WISP_RBC_BLOCKING(Name, name, RBC_OPTIMIZED_TAG, , parameters, arguments, algorithm)
+#define WISP_RBC_GATHERED (WISP_RBC_SENT, _internal::all(comm, recvbuf, recvcount, recvtype),)
+#define WISP_RBC_BCAST (void* buffer, int count, MPI_Datatype datatype, int root,)
+#define WISP_RBC_BCAST_ARGUMENTS (_internal::vector(buffer, count, datatype), root,)
+
+WISP_RBC_NAMED(Allgather, allgather, {}, (WISP_RBC_BLOCKS,), WISP_RBC_GATHERED)
+WISP_RBC_NAMED(AllgatherDissemination, allgather, "dissemination", (WISP_RBC_BLOCKS,), WISP_RBC_GATHERED)
+WISP_RBC_NAMED(AllgatherHypercube, allgather, "hypercube", (WISP_RBC_BLOCKS,), WISP_RBC_GATHERED)
+WISP_RBC_NAMED(AllgatherPipeline, allgather, "ring", (WISP_RBC_BLOCKS,), WISP_RBC_GATHERED)
+WISP_RBC_NAMED(Allreduce, allreduce, {}, WISP_RBC_VECTORS, WISP_RBC_REDUCED)
+WISP_RBC_NAMED(AllreduceTwotree, allreduce, "two_tree", WISP_RBC_VECTORS, WISP_RBC_REDUCED)
+WISP_RBC_NAMED(AllreduceScatterAllgather, allreduce, "scatter_allgather", WISP_RBC_VECTORS, WISP_RBC_REDUCED)
+WISP_RBC_NAMED(AllreduceHypercube, allreduce, "recursive_doubling", WISP_RBC_VECTORS, WISP_RBC_REDUCED)
+WISP_RBC_NAMED(Scan, scan, {}, WISP_RBC_VECTORS, WISP_RBC_REDUCED)
+WISP_RBC_NAMED(ScanTwotree, scan, "two_tree", WISP_RBC_VECTORS, WISP_RBC_REDUCED)
+WISP_RBC_NAMED(Exscan, exscan, {}, WISP_RBC_VECTORS, WISP_RBC_REDUCED)
+WISP_RBC_NAMED(ExscanTwotree, exscan, "two_tree", WISP_RBC_VECTORS, WISP_RBC_REDUCED)
+WISP_RBC_NAMED(ReduceTwotree, reduce, "two_tree",
+               (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,),
+               (_internal::read(sendbuf, count, datatype), _internal::vector(recvbuf, count, datatype), op, root,))
+WISP_RBC_NAMED(ScanAndBcastTwotree, scan_and_bcast, "two_tree", WISP_RBC_SCAN_AND_BCAST,
+               WISP_RBC_SCAN_AND_BCAST_ARGUMENTS)
+WISP_RBC_NAMED(Bcast, bcast, {}, WISP_RBC_BCAST, WISP_RBC_BCAST_ARGUMENTS)
+WISP_RBC_NAMED(BcastBinomial, bcast, "binomial", WISP_RBC_BCAST, WISP_RBC_BCAST_ARGUMENTS)
+WISP_RBC_NAMED(BcastTwotree, bcast, "two_tree", WISP_RBC_BCAST, WISP_RBC_BCAST_ARGUMENTS)
+WISP_RBC_NAMED(BcastScatterAllgather, bcast, "scatter_allgather", WISP_RBC_BCAST, WISP_RBC_BCAST_ARGUMENTS)
+
+// clang-format on
+
 /// `recvcount` is that of all blocks together; their sizes are asked for first.
 inline int AllgathervDissemination(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                    int recvcount, MPI_Datatype recvtype, Comm const& comm) {
   std::vector<int> counts(static_cast<std::size_t>(comm.getSize()));
   const int own = sendcount;
-  comm.on().allgather(wisp::buffer_of(own), counts, _internal::with_tag(comm, RBC_OPTIMIZED_TAG));
-  comm.on().allgatherv(_internal::read(sendbuf, sendcount, sendtype),
-                       {wisp::Buffer(recvbuf, _internal::size(recvcount), recvtype), counts},
-                       _internal::with_tag(comm, RBC_OPTIMIZED_TAG, "dissemination"));
+  comm.on().allgather(wisp::buffer_of(own), counts, with_tag(comm, RBC_OPTIMIZED_TAG));
+  comm.on().allgatherv(read(sendbuf, sendcount, sendtype), {vector(recvbuf, recvcount, recvtype), counts},
+                       with_tag(comm, RBC_OPTIMIZED_TAG, "dissemination"));
   return MPI_SUCCESS;
 }
 
-}  // namespace optimized
+}  // namespace _internal::optimized
 
-}  // namespace _internal
+#undef WISP_RBC_LIST
+#undef WISP_RBC_BLOCKING
+#undef WISP_RBC_NONBLOCKING
+#undef WISP_RBC_BOTH
+#undef WISP_RBC_VECTORS
+#undef WISP_RBC_REDUCED
+#undef WISP_RBC_BLOCKS
+#undef WISP_RBC_IRREGULAR_BLOCKS
+#undef WISP_RBC_MERGED
+#undef WISP_RBC_SENT
+#undef WISP_RBC_MERGE
+#undef WISP_RBC_MERGE_ARGUMENTS
+#undef WISP_RBC_MERGE_ALL
+#undef WISP_RBC_MERGE_ALL_ARGUMENTS
+#undef WISP_RBC_SCAN_AND_BCAST
+#undef WISP_RBC_SCAN_AND_BCAST_ARGUMENTS
+#undef WISP_RBC_NAMED
+#undef WISP_RBC_GATHERED
+#undef WISP_RBC_BCAST
+#undef WISP_RBC_BCAST_ARGUMENTS
 
 }  // namespace RBC
 

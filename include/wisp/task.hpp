@@ -89,17 +89,22 @@ class [[nodiscard]] Task {
     struct Awaiter {
       std::coroutine_handle<promise_type> task;
       bool await_ready() const noexcept { return false; }
-      // A task that ends at once comes back here, so that a loop over such tasks takes no stack, even where
-      // the compiler makes no tail call of a symmetric transfer.
       bool await_suspend(std::coroutine_handle<> awaiting) const noexcept {
-        task.resume();
-        if (task.done()) return false;
-        task.promise().continuation = awaiting;
-        return true;
+        return begin_for(task, awaiting);
       }
       T await_resume() const { return task.promise().take(); }
     };
     return Awaiter{handle_};
+  }
+
+  /// Begins the task; false if it has ended, otherwise it resumes `awaiting` at its end. A task that ends at
+  /// once comes back here, so that a loop over such tasks takes no stack, even where the compiler makes no
+  /// tail call of a symmetric transfer.
+  static bool begin_for(std::coroutine_handle<promise_type> task, std::coroutine_handle<> awaiting) noexcept {
+    task.resume();
+    if (task.done()) return false;
+    task.promise().continuation = awaiting;
+    return true;
   }
 
   /// For whoever drives a task from outside a coroutine: resume it once, and wait until it is done.

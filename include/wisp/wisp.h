@@ -148,370 +148,182 @@ int WISP_Ibarrier(WISP_Comm comm, WISP_Request* request);
 int WISP_Barrier_init(WISP_Comm comm, MPI_Info info, WISP_Request* request);
 int WISP_Ibarrier_range(WISP_Comm comm, WISP_Request* request, int first, int last);
 
+/* Made by scripts/faces from the rows of src/c/collective_faces.inc. */
+/* clang-format off */
+
 /* The root's buffer to all. */
 int WISP_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, WISP_Comm comm);
-int WISP_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, WISP_Comm comm,
-                WISP_Request* request);
-int WISP_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, WISP_Comm comm, MPI_Info info,
-                    WISP_Request* request);
+int WISP_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
 int WISP_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, WISP_Comm comm);
-int WISP_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, WISP_Comm comm,
-                  WISP_Request* request);
-int WISP_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, WISP_Comm comm,
-                      MPI_Info info, WISP_Request* request);
-int WISP_Ibcast_range(void* buffer, int count, MPI_Datatype datatype, int root, WISP_Comm comm,
-                      WISP_Request* request, int first, int last);
+int WISP_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Ibcast_range(void* buffer, int count, MPI_Datatype datatype, int root, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The reduction of all sendbuf, in rank order, in the root's recvbuf. */
-int WISP_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                WISP_Comm comm);
-int WISP_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                 WISP_Comm comm, WISP_Request* request);
-int WISP_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                     int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                  int root, WISP_Comm comm);
-int WISP_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                   int root, WISP_Comm comm, WISP_Request* request);
-int WISP_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                       int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Ireduce_range(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                       int root, WISP_Comm comm, WISP_Request* request, int first, int last);
+int WISP_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, WISP_Comm comm);
+int WISP_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, WISP_Comm comm);
+int WISP_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Ireduce_range(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The reduction in everybody's recvbuf. */
-int WISP_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   WISP_Comm comm);
-int WISP_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                    WISP_Comm comm, WISP_Request* request);
-int WISP_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                        WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                     WISP_Comm comm);
-int WISP_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                      WISP_Comm comm, WISP_Request* request);
-int WISP_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                          MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Iallreduce_range(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                          WISP_Comm comm, WISP_Request* request, int first, int last);
+int WISP_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iallreduce_range(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The reduction over the ranks up to the own one. */
-int WISP_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-              WISP_Comm comm);
-int WISP_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-               WISP_Comm comm, WISP_Request* request);
-int WISP_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                WISP_Comm comm);
-int WISP_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                 WISP_Comm comm, WISP_Request* request);
-int WISP_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                     WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Iscan_range(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                     WISP_Comm comm, WISP_Request* request, int first, int last);
+int WISP_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iscan_range(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The reduction over the ranks below; rank 0's recvbuf stays as it is. */
-int WISP_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                WISP_Comm comm);
-int WISP_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                 WISP_Comm comm, WISP_Request* request);
-int WISP_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                     WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                  WISP_Comm comm);
-int WISP_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                   WISP_Comm comm, WISP_Request* request);
-int WISP_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                       WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Iexscan_range(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                       WISP_Comm comm, WISP_Request* request, int first, int last);
+int WISP_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iexscan_range(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The scan, and the reduction over all ranks in everybody's totalbuf. MPI has no such operation. */
-int WISP_Scan_and_bcast(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype,
-                        MPI_Op op, WISP_Comm comm);
-int WISP_Iscan_and_bcast(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype,
-                         MPI_Op op, WISP_Comm comm, WISP_Request* request);
-int WISP_Scan_and_bcast_init(const void* sendbuf, void* scanbuf, void* totalbuf, int count,
-                             MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info,
-                             WISP_Request* request);
-int WISP_Scan_and_bcast_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count,
-                          MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
-int WISP_Iscan_and_bcast_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count,
-                           MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
-int WISP_Scan_and_bcast_init_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count,
-                               MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info,
-                               WISP_Request* request);
-int WISP_Iscan_and_bcast_range(const void* sendbuf, void* scanbuf, void* totalbuf, int count,
-                               MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request,
-                               int first, int last);
+int WISP_Scan_and_bcast(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Iscan_and_bcast(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Scan_and_bcast_init(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Scan_and_bcast_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Iscan_and_bcast_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Scan_and_bcast_init_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iscan_and_bcast_range(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The reduction, of which each rank gets a block of recvcount elements. */
-int WISP_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
-                              MPI_Op op, WISP_Comm comm);
-int WISP_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
-                               MPI_Op op, WISP_Comm comm, WISP_Request* request);
-int WISP_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
-                                   MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
-                                MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
-int WISP_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
-                                 MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
-int WISP_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
-                                     MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info,
-                                     WISP_Request* request);
-int WISP_Ireduce_scatter_block_range(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
-                                     MPI_Op op, WISP_Comm comm, WISP_Request* request, int first, int last);
+int WISP_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Ireduce_scatter_block_range(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The reduction, of which rank r gets a block of recvcounts[r] elements. */
-int WISP_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
-                        MPI_Op op, WISP_Comm comm);
-int WISP_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
-                         MPI_Op op, WISP_Comm comm, WISP_Request* request);
-int WISP_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[],
-                             MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info,
-                             WISP_Request* request);
-int WISP_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
-                          MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
-int WISP_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
-                           MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
-int WISP_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
-                               MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info,
-                               WISP_Request* request);
-int WISP_Ireduce_scatter_range(const void* sendbuf, void* recvbuf, const int recvcounts[],
-                               MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request,
-                               int first, int last);
+int WISP_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Ireduce_scatter_range(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* Everybody's block in the root's recvbuf. */
-int WISP_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                MPI_Datatype recvtype, int root, WISP_Comm comm);
-int WISP_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                 MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request);
-int WISP_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                     MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm);
-int WISP_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm,
-                   WISP_Request* request);
-int WISP_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info,
-                       WISP_Request* request);
-int WISP_Igather_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request,
-                       int first, int last);
+int WISP_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm);
+int WISP_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm);
+int WISP_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Igather_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The same with blocks of any sizes and places, which only the root knows. */
-int WISP_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, WISP_Comm comm);
-int WISP_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, WISP_Comm comm,
-                  WISP_Request* request);
-int WISP_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                      WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-                   WISP_Comm comm);
-int WISP_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-                    WISP_Comm comm, WISP_Request* request);
-int WISP_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                        int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Igatherv_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                        WISP_Comm comm, WISP_Request* request, int first, int last);
+int WISP_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, WISP_Comm comm);
+int WISP_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, WISP_Comm comm);
+int WISP_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Igatherv_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* Everybody's sorted sequence, of any length, merged into one at the root, which has room for recvcount
    elements in all. MPI has no such operation. */
-int WISP_Gatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                 int root, WISP_Merge merge, WISP_Comm comm);
-int WISP_Igatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                  int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
-int WISP_Gatherm_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                      int root, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Gatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm);
-int WISP_Igatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
-int WISP_Gatherm_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm, MPI_Info info,
-                        WISP_Request* request);
-int WISP_Igatherm_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        int recvcount, int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request,
-                        int first, int last);
+int WISP_Gatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm);
+int WISP_Igatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
+int WISP_Gatherm_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Gatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm);
+int WISP_Igatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
+int WISP_Gatherm_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Igatherm_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* Everybody's block in everybody's recvbuf. */
-int WISP_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                   MPI_Datatype recvtype, WISP_Comm comm);
-int WISP_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                    MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
-int WISP_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        int recvcount, MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info,
-                        WISP_Request* request);
-int WISP_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                     MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm);
-int WISP_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
-int WISP_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                          MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info,
-                          WISP_Request* request);
-int WISP_Iallgather_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                          int recvcount, MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request,
-                          int first, int last);
+int WISP_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Comm comm);
+int WISP_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
+int WISP_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm);
+int WISP_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
+int WISP_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iallgather_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The same with blocks of any sizes and places, which all ranks know. */
-int WISP_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    const int recvcounts[], const int displs[], MPI_Datatype recvtype, WISP_Comm comm);
-int WISP_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                     const int recvcounts[], const int displs[], MPI_Datatype recvtype, WISP_Comm comm,
-                     WISP_Request* request);
-int WISP_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                         const int recvcounts[], const int displs[], MPI_Datatype recvtype, WISP_Comm comm,
-                         MPI_Info info, WISP_Request* request);
-int WISP_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                      WISP_Comm comm);
-int WISP_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                       WISP_Comm comm, WISP_Request* request);
-int WISP_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                           WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Iallgatherv_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           const int recvcounts[], const int displs[], MPI_Datatype recvtype, WISP_Comm comm,
-                           WISP_Request* request, int first, int last);
+int WISP_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, WISP_Comm comm);
+int WISP_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
+int WISP_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, WISP_Comm comm);
+int WISP_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
+int WISP_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iallgatherv_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* Everybody's sorted sequence merged into one, everywhere. */
-int WISP_Allgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                    WISP_Merge merge, WISP_Comm comm);
-int WISP_Iallgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                     WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
-int WISP_Allgatherm_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                         int recvcount, WISP_Merge merge, WISP_Comm comm, MPI_Info info,
-                         WISP_Request* request);
-int WISP_Allgatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm);
-int WISP_Iallgatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
-int WISP_Allgatherm_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm, MPI_Info info,
-                           WISP_Request* request);
-int WISP_Iallgatherm_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           int recvcount, WISP_Merge merge, WISP_Comm comm, WISP_Request* request, int first,
-                           int last);
+int WISP_Allgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm);
+int WISP_Iallgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
+int WISP_Allgatherm_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Allgatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm);
+int WISP_Iallgatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
+int WISP_Allgatherm_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iallgatherm_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* Block r of the root's sendbuf to rank r. */
-int WISP_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                 MPI_Datatype recvtype, int root, WISP_Comm comm);
-int WISP_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                  MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request);
-int WISP_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                      MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm);
-int WISP_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm,
-                    WISP_Request* request);
-int WISP_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info,
-                        WISP_Request* request);
-int WISP_Iscatter_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request,
-                        int first, int last);
+int WISP_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm);
+int WISP_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm);
+int WISP_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iscatter_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The same with blocks of any sizes and places, which only the root knows. */
-int WISP_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                  void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm);
-int WISP_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                   void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm,
-                   WISP_Request* request);
-int WISP_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                       void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm,
-                       MPI_Info info, WISP_Request* request);
-int WISP_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                    MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                    int root, WISP_Comm comm);
-int WISP_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                     MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                     int root, WISP_Comm comm, WISP_Request* request);
-int WISP_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                         MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                         int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Iscatterv_range(const void* sendbuf, const int sendcounts[], const int displs[],
-                         MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-                         WISP_Comm comm, WISP_Request* request, int first, int last);
+int WISP_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm);
+int WISP_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm);
+int WISP_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request);
+int WISP_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iscatterv_range(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* Block r of sendbuf to rank r. */
-int WISP_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                  MPI_Datatype recvtype, WISP_Comm comm);
-int WISP_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                   MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
-int WISP_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       int recvcount, MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info,
-                       WISP_Request* request);
-int WISP_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm);
-int WISP_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                     MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
-int WISP_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                         MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info,
-                         WISP_Request* request);
-int WISP_Ialltoall_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                         int recvcount, MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request,
-                         int first, int last);
+int WISP_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Comm comm);
+int WISP_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
+int WISP_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm);
+int WISP_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
+int WISP_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Ialltoall_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The same with blocks of any sizes and places. */
-int WISP_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                   void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                   WISP_Comm comm);
-int WISP_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                    void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                    WISP_Comm comm, WISP_Request* request);
-int WISP_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                        MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
-                        MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                     MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                     const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Comm comm);
-int WISP_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                      MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                      const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
-int WISP_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                          MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                          const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info,
-                          WISP_Request* request);
-int WISP_Ialltoallv_range(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                          MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
-                          MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request, int first, int last);
+int WISP_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, WISP_Comm comm);
+int WISP_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
+int WISP_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Comm comm);
+int WISP_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
+int WISP_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Ialltoallv_range(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* The same with a datatype for each block and displacements in bytes. */
-int WISP_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                   const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[],
-                   const MPI_Datatype recvtypes[], WISP_Comm comm);
-int WISP_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                    const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                    const int rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm,
-                    WISP_Request* request);
-int WISP_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                        const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                        const int rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, MPI_Info info,
-                        WISP_Request* request);
-int WISP_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                     const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
-                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm);
-int WISP_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                      const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
-                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm,
-                      WISP_Request* request);
-int WISP_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                          const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
-                          const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm,
-                          MPI_Info info, WISP_Request* request);
-int WISP_Ialltoallw_range(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                          const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                          const int rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm,
-                          WISP_Request* request, int first, int last);
+int WISP_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm);
+int WISP_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, WISP_Request* request);
+int WISP_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm);
+int WISP_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, WISP_Request* request);
+int WISP_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Ialltoallw_range(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, WISP_Request* request, int first, int last);
+/* End of what is made. */
+/* clang-format on */
 
 #ifdef __cplusplus
 }

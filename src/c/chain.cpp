@@ -212,6 +212,7 @@ int WISP_Chain_ito_comm(WISP_Chain chain, WISP_Comm* newcomm, WISP_Request* requ
   });
 }
 
+/* Collectives, as those of MPI; operators are applied in rank order. */
 WISP_FACES(barrier, (), ())
 WISP_FACES(bcast, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, ),
            (vector_of(buffer, count, datatype), root, ))
@@ -226,6 +227,7 @@ WISP_FACES(scan, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
            (input_of(sendbuf, count, datatype), vector_of(recvbuf, count, datatype), op, ))
 WISP_FACES(exscan, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
            (input_of(sendbuf, count, datatype), vector_of(recvbuf, count, datatype), op, ))
+/* Over the ranks up to this one, and over those from this one on, at once; the second without this rank. */
 WISP_FACES(double_scan,
            (const void* sendbuf, void* before, void* after, MPI_Count count, MPI_Datatype datatype,
             MPI_Op op, ),
@@ -236,6 +238,7 @@ WISP_FACES(double_exscan,
             MPI_Op op, ),
            (input_of(sendbuf, count, datatype), vector_of(before, count, datatype),
             vector_of(after, count, datatype), op, ))
+/* Scans that begin anew where a rank's color (as in WISP_Split) is not that of its left neighbor. */
 WISP_FACES(segmented_scan,
            (const void* color, int color_count, MPI_Datatype color_type, const void* sendbuf, void* recvbuf,
             MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
@@ -246,6 +249,7 @@ WISP_FACES(segmented_exscan,
             MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
            (label_of("color", color, color_count, color_type), input_of(sendbuf, count, datatype),
             vector_of(recvbuf, count, datatype), op, ))
+/* Counts are those of one rank's block. */
 WISP_FACES(gather,
            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
             MPI_Count recvcount, MPI_Datatype recvtype, int root, ),

@@ -1,8 +1,8 @@
-// The collectives of a chain: their plans and faces.
+// The collectives of a chain: their arguments, checked.
 
 #include "chain/algorithms.hpp"
 #include "chain/link.hpp"
-#include "collectives/plan.hpp"
+#include "collectives/checks.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/split.hpp"
 
@@ -11,28 +11,32 @@ namespace wisp {
 namespace detail {
 namespace {
 
-const Chain& comm_of(const Chain& chain) {
-  return chain;
-}
+/// Each operation uses those that it has.
+struct ChainArguments {
+  ConstBuffer send = {};
+  Buffer receive = {};
+  std::optional<Buffer> after = {};  ///< of a scan in both directions
+  Operator op = MPI_OP_NULL;
+  int root = -1;            ///< -1: none
+  std::int64_t bytes = -1;  ///< as all ranks know them
+  bool is_inclusive = true;
+  std::vector<std::byte> color = {};
 
-template <class Run>
-Task<> run_on(Link link, const Plan<Run>& plan) {
-  if (link.world().checks_calls()) [[unlikely]]
-    return run_checked(std::move(link), plan.call, plan.alike, plan.run);
-  return plan.run(std::move(link));
-}
+  ScanOutput output() const { return {receive, after, is_inclusive}; }
+};
 
-template <class Run>
-Task<> task_of(const Chain& chain, const ChainOptions& options, Plan<Run> plan) {
-  return run_on(ChainAccess::link(chain, plan.call, options.own_tag), plan);
-}
+struct ChainRun {
+  Task<> (*run)(Link link, const ChainArguments& given);
+  ChainArguments given;
 
-template <class Run>
-Request persistent(const Chain& chain, const ChainOptions& options, Plan<Run> plan) {
-  return {std::function<Task<>()>([link = ChainAccess::persistent_link(chain, plan.call, options.own_tag),
-                                   plan = std::move(plan)] { return run_on(link, plan); }),
-          ChainAccess::context(chain)};
-}
+  Task<> operator()(Link link) const { return run(std::move(link), given); }
+  Alike alike() const { return {.root = given.root, .bytes = given.bytes}; }
+  void replace_types(KeptTypes& types) {
+    given.send = types.keep(given.send);
+    given.receive = types.keep(given.receive);
+    if (given.after) given.after = types.keep(*given.after);
+  }
+};
 
 /// An operator, and vectors that consist of its items.
 void check_operator(const char* call, const Operator& op, const ConstBuffer& vector) {
@@ -62,30 +66,89 @@ ConstBuffer checked_input(const Chain& chain, const char* call, const ConstBuffe
   return input;
 }
 
+Task<> run_scan(Link link, const ChainArguments& given) {
+  return chain_scan(std::move(link), given.send, given.output(), given.op);
+}
+
+Operation scan_of(const Chain& chain, const char* call, const ConstBuffer& send, const Buffer& receive,
+                  const Operator& op, const ChainOptions& options, bool is_inclusive) {
+  const ConstBuffer input = checked_input(chain, call, send, receive, op);
+  return operation_on(chain, call, options.own_tag,
+                      ChainRun{run_scan,
+                               {.send = input,
+                                .receive = receive,
+                                .op = op,
+                                .bytes = signed_of(bytes_of(input)),
+                                .is_inclusive = is_inclusive}});
+}
+
+Operation double_scan_of(const Chain& chain, const char* call, const ConstBuffer& send, const Buffer& before,
+                         const Buffer& after, const Operator& op, const ChainOptions& options,
+                         bool is_inclusive) {
+  check_usable(chain, call);
+  check_buffer(call, "send", send);
+  detail::checked_input(call, send, before);
+  const ConstBuffer input = checked_input(chain, call, send, after, op);
+  return operation_on(chain, call, options.own_tag,
+                      ChainRun{run_scan,
+                               {.send = input,
+                                .receive = before,
+                                .after = after,
+                                .op = op,
+                                .bytes = signed_of(bytes_of(input)),
+                                .is_inclusive = is_inclusive}});
+}
+
+Operation segmented_scan_of(const Chain& chain, const char* call, const Label& color, const ConstBuffer& send,
+                            const Buffer& receive, const Operator& op, const ChainOptions& options,
+                            bool is_inclusive) {
+  const ConstBuffer input = checked_input(chain, call, send, receive, op);
+  if (color.is_undefined()) throw_error(MPI_ERR_ARG, "{}: color is undefined", call);
+  const auto run = [](Link link, const ChainArguments& given) {
+    return chain_segmented_scan(std::move(link), given.color, given.send, given.output(), given.op);
+  };
+  return operation_on(chain, call, options.own_tag,
+                      ChainRun{run,
+                               {.send = input,
+                                .receive = receive,
+                                .op = op,
+                                .bytes = signed_of(bytes_of(input)),
+                                .is_inclusive = is_inclusive,
+                                .color = color.ordered_bytes(call, "color")}});
+}
+
+/// Bytes of a block, of which the side at the root has size().
+std::int64_t bytes_of_block(const Chain& chain, int root, const ConstBuffer& all, const ConstBuffer& own) {
+  return signed_of(chain.rank() == root ? bytes_of(all) / static_cast<std::size_t>(chain.size())
+                                        : bytes_of(own));
+}
+
 }  // namespace
 }  // namespace detail
 
-namespace {
-
 using namespace detail;
 
-auto plan_barrier(const Chain& chain, const ChainOptions&) {
+Operation barrier(const Chain& chain, const ChainOptions& options) {
   constexpr const char* call = "wisp::Chain::barrier";
   check_usable(chain, call);
-  return Plan{call, [](Link link) { return chain_barrier(std::move(link)); }};
+  const auto run = [](Link link, const ChainArguments&) { return chain_barrier(std::move(link)); };
+  return operation_on(chain, call, options.own_tag, ChainRun{run, {}});
 }
 
-auto plan_bcast(const Chain& chain, const Buffer& buffer, int root, const ChainOptions&) {
+Operation bcast(const Chain& chain, const Buffer& buffer, int root, const ChainOptions& options) {
   constexpr const char* call = "wisp::Chain::bcast";
   check_usable(chain, call);
   check_root(chain, call, root);
   check_buffer(call, "buffer", buffer);
-  return Plan{call, Alike{.root = root, .bytes = signed_of(bytes_of(buffer))},
-              [=](Link link) { return chain_bcast(std::move(link), buffer, root); }};
+  const auto run = [](Link link, const ChainArguments& given) {
+    return chain_bcast(std::move(link), given.receive, given.root);
+  };
+  return operation_on(chain, call, options.own_tag,
+                      ChainRun{run, {.receive = buffer, .root = root, .bytes = signed_of(bytes_of(buffer))}});
 }
 
-auto plan_reduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-                 int root, const ChainOptions&) {
+Operation reduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
+                 int root, const ChainOptions& options) {
   constexpr const char* call = "wisp::Chain::reduce";
   check_usable(chain, call);
   check_root(chain, call, root);
@@ -96,80 +159,60 @@ auto plan_reduce(const Chain& chain, const ConstBuffer& send, const Buffer& rece
     check_buffer(call, "send", send);
   }
   check_operator(call, op, input);
-  return Plan{call, Alike{.root = root, .bytes = signed_of(bytes_of(input))},
-              [=](Link link) { return chain_reduce(std::move(link), input, receive, op, root); }};
+  const auto run = [](Link link, const ChainArguments& given) {
+    return chain_reduce(std::move(link), given.send, given.receive, given.op, given.root);
+  };
+  return operation_on(
+      chain, call, options.own_tag,
+      ChainRun{
+          run,
+          {.send = input, .receive = receive, .op = op, .root = root, .bytes = signed_of(bytes_of(input))}});
 }
 
-auto plan_allreduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-                    const ChainOptions&) {
+Operation allreduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
+                    const ChainOptions& options) {
   constexpr const char* call = "wisp::Chain::allreduce";
   const ConstBuffer input = checked_input(chain, call, send, receive, op);
-  return Plan{call, Alike{.bytes = signed_of(bytes_of(input))},
-              [=](Link link) { return chain_allreduce(std::move(link), input, receive, op); }};
+  const auto run = [](Link link, const ChainArguments& given) {
+    return chain_allreduce(std::move(link), given.send, given.receive, given.op);
+  };
+  return operation_on(
+      chain, call, options.own_tag,
+      ChainRun{run, {.send = input, .receive = receive, .op = op, .bytes = signed_of(bytes_of(input))}});
 }
 
-/// A scan of whichever kind.
-auto plan_of_scan(const char* call, const ConstBuffer& input, const ScanOutput& output, const Operator& op) {
-  return Plan{call, Alike{.bytes = signed_of(bytes_of(input))},
-              [=](Link link) { return chain_scan(std::move(link), input, output, op); }};
+Operation scan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
+               const ChainOptions& options) {
+  return scan_of(chain, "wisp::Chain::scan", send, receive, op, options, true);
 }
 
-auto plan_scan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-               const ChainOptions&) {
-  constexpr const char* call = "wisp::Chain::scan";
-  const ConstBuffer input = checked_input(chain, call, send, receive, op);
-  return plan_of_scan(call, input, {receive, std::nullopt, true}, op);
+Operation exscan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
+                 const ChainOptions& options) {
+  return scan_of(chain, "wisp::Chain::exscan", send, receive, op, options, false);
 }
 
-auto plan_exscan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-                 const ChainOptions&) {
-  constexpr const char* call = "wisp::Chain::exscan";
-  const ConstBuffer input = checked_input(chain, call, send, receive, op);
-  return plan_of_scan(call, input, {receive, std::nullopt, false}, op);
+Operation double_scan(const Chain& chain, const ConstBuffer& send, const Buffer& before, const Buffer& after,
+                      const Operator& op, const ChainOptions& options) {
+  return double_scan_of(chain, "wisp::Chain::double_scan", send, before, after, op, options, true);
 }
 
-auto plan_of_double_scan(const Chain& chain, const char* call, const ConstBuffer& send, const Buffer& before,
-                         const Buffer& after, const Operator& op, bool is_inclusive) {
-  check_usable(chain, call);
-  check_buffer(call, "send", send);
-  detail::checked_input(call, send, before);
-  const ConstBuffer input = checked_input(chain, call, send, after, op);
-  return plan_of_scan(call, input, {before, after, is_inclusive}, op);
+Operation double_exscan(const Chain& chain, const ConstBuffer& send, const Buffer& before,
+                        const Buffer& after, const Operator& op, const ChainOptions& options) {
+  return double_scan_of(chain, "wisp::Chain::double_exscan", send, before, after, op, options, false);
 }
 
-auto plan_double_scan(const Chain& chain, const ConstBuffer& send, const Buffer& before, const Buffer& after,
-                      const Operator& op, const ChainOptions&) {
-  return plan_of_double_scan(chain, "wisp::Chain::double_scan", send, before, after, op, true);
+Operation segmented_scan(const Chain& chain, const Label& color, const ConstBuffer& send,
+                         const Buffer& receive, const Operator& op, const ChainOptions& options) {
+  return segmented_scan_of(chain, "wisp::Chain::segmented_scan", color, send, receive, op, options, true);
 }
 
-auto plan_double_exscan(const Chain& chain, const ConstBuffer& send, const Buffer& before,
-                        const Buffer& after, const Operator& op, const ChainOptions&) {
-  return plan_of_double_scan(chain, "wisp::Chain::double_exscan", send, before, after, op, false);
+Operation segmented_exscan(const Chain& chain, const Label& color, const ConstBuffer& send,
+                           const Buffer& receive, const Operator& op, const ChainOptions& options) {
+  return segmented_scan_of(chain, "wisp::Chain::segmented_exscan", color, send, receive, op, options, false);
 }
 
-auto plan_of_segmented_scan(const Chain& chain, const char* call, const Label& color, const ConstBuffer& send,
-                            const Buffer& receive, const Operator& op, bool is_inclusive) {
-  const ConstBuffer input = checked_input(chain, call, send, receive, op);
-  if (color.is_undefined()) throw_error(MPI_ERR_ARG, "{}: color is undefined", call);
-  const ScanOutput output{receive, std::nullopt, is_inclusive};
-  return Plan{call, Alike{.bytes = signed_of(bytes_of(input))},
-              [=, bytes = color.ordered_bytes(call, "color")](Link link) {
-                return chain_segmented_scan(std::move(link), bytes, input, output, op);
-              }};
-}
-
-auto plan_segmented_scan(const Chain& chain, const Label& color, const ConstBuffer& send,
-                         const Buffer& receive, const Operator& op, const ChainOptions&) {
-  return plan_of_segmented_scan(chain, "wisp::Chain::segmented_scan", color, send, receive, op, true);
-}
-
-auto plan_segmented_exscan(const Chain& chain, const Label& color, const ConstBuffer& send,
-                           const Buffer& receive, const Operator& op, const ChainOptions&) {
-  return plan_of_segmented_scan(chain, "wisp::Chain::segmented_exscan", color, send, receive, op, false);
-}
-
-auto plan_gather(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,
-                 const ChainOptions&) {
+Operation gather(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,
+                 const ChainOptions& options) {
   constexpr const char* call = "wisp::Chain::gather";
   check_usable(chain, call);
   check_root(chain, call, root);
@@ -178,15 +221,19 @@ auto plan_gather(const Chain& chain, const ConstBuffer& send, const Buffer& rece
   } else {
     check_buffer(call, "send", send);
   }
-  const std::size_t all = chain.rank() == root ? bytes_of(receive) : 0;
-  const std::size_t bytes =
-      chain.rank() == root ? all / static_cast<std::size_t>(chain.size()) : bytes_of(send);
-  return Plan{call, Alike{.root = root, .bytes = signed_of(bytes)},
-              [=](Link link) { return chain_gather(std::move(link), send, receive, root); }};
+  const auto run = [](Link link, const ChainArguments& given) {
+    return chain_gather(std::move(link), given.send, given.receive, given.root);
+  };
+  return operation_on(chain, call, options.own_tag,
+                      ChainRun{run,
+                               {.send = send,
+                                .receive = receive,
+                                .root = root,
+                                .bytes = bytes_of_block(chain, root, receive, send)}});
 }
 
-auto plan_scatter(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,
-                  const ChainOptions&) {
+Operation scatter(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,
+                  const ChainOptions& options) {
   constexpr const char* call = "wisp::Chain::scatter";
   check_usable(chain, call);
   check_root(chain, call, root);
@@ -195,51 +242,28 @@ auto plan_scatter(const Chain& chain, const ConstBuffer& send, const Buffer& rec
   } else {
     check_buffer(call, "receive", receive);
   }
-  const std::size_t all = chain.rank() == root ? bytes_of(send) : 0;
-  const std::size_t bytes =
-      chain.rank() == root ? all / static_cast<std::size_t>(chain.size()) : bytes_of(receive);
-  return Plan{call, Alike{.root = root, .bytes = signed_of(bytes)},
-              [=](Link link) { return chain_scatter(std::move(link), send, receive, root); }};
+  const auto run = [](Link link, const ChainArguments& given) {
+    return chain_scatter(std::move(link), given.send, given.receive, given.root);
+  };
+  return operation_on(chain, call, options.own_tag,
+                      ChainRun{run,
+                               {.send = send,
+                                .receive = receive,
+                                .root = root,
+                                .bytes = bytes_of_block(chain, root, send, receive)}});
 }
 
-auto plan_allgather(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const ChainOptions&) {
+Operation allgather(const Chain& chain, const ConstBuffer& send, const Buffer& receive,
+                    const ChainOptions& options) {
   constexpr const char* call = "wisp::Chain::allgather";
   check_usable(chain, call);
   check_regular(chain.size(), call, "send", send, "receive", receive);
-  return Plan{call, Alike{.bytes = signed_of(bytes_of(receive))},
-              [=](Link link) { return chain_allgather(std::move(link), send, receive); }};
+  const auto run = [](Link link, const ChainArguments& given) {
+    return chain_allgather(std::move(link), given.send, given.receive);
+  };
+  return operation_on(
+      chain, call, options.own_tag,
+      ChainRun{run, {.send = send, .receive = receive, .bytes = signed_of(bytes_of(receive))}});
 }
-
-}  // namespace
-
-WISP_FACES_OF(Chain, ChainOptions, barrier, (), ())
-WISP_FACES_OF(Chain, ChainOptions, bcast, (const Buffer& buffer, int root, ), (buffer, root, ))
-WISP_FACES_OF(Chain, ChainOptions, reduce,
-              (const ConstBuffer& send, const Buffer& receive, const Operator& op, int root, ),
-              (send, receive, op, root, ))
-WISP_FACES_OF(Chain, ChainOptions, allreduce,
-              (const ConstBuffer& send, const Buffer& receive, const Operator& op, ), (send, receive, op, ))
-WISP_FACES_OF(Chain, ChainOptions, scan,
-              (const ConstBuffer& send, const Buffer& receive, const Operator& op, ), (send, receive, op, ))
-WISP_FACES_OF(Chain, ChainOptions, exscan,
-              (const ConstBuffer& send, const Buffer& receive, const Operator& op, ), (send, receive, op, ))
-WISP_FACES_OF(Chain, ChainOptions, double_scan,
-              (const ConstBuffer& send, const Buffer& before, const Buffer& after, const Operator& op, ),
-              (send, before, after, op, ))
-WISP_FACES_OF(Chain, ChainOptions, double_exscan,
-              (const ConstBuffer& send, const Buffer& before, const Buffer& after, const Operator& op, ),
-              (send, before, after, op, ))
-WISP_FACES_OF(Chain, ChainOptions, segmented_scan,
-              (const Label& color, const ConstBuffer& send, const Buffer& receive, const Operator& op, ),
-              (color, send, receive, op, ))
-WISP_FACES_OF(Chain, ChainOptions, segmented_exscan,
-              (const Label& color, const ConstBuffer& send, const Buffer& receive, const Operator& op, ),
-              (color, send, receive, op, ))
-WISP_FACES_OF(Chain, ChainOptions, gather, (const ConstBuffer& send, const Buffer& receive, int root, ),
-              (send, receive, root, ))
-WISP_FACES_OF(Chain, ChainOptions, scatter, (const ConstBuffer& send, const Buffer& receive, int root, ),
-              (send, receive, root, ))
-WISP_FACES_OF(Chain, ChainOptions, allgather, (const ConstBuffer& send, const Buffer& receive, ),
-              (send, receive, ))
 
 }  // namespace wisp

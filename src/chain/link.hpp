@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectives/operation_body.hpp"
 #include "comm/comm_access.hpp"
 #include "comm/world.hpp"
 #include "transport/type_layout.hpp"
@@ -58,6 +59,18 @@ struct ChainAccess {
   static const ChainPlace& place(const Chain& chain) { return chain.place_; }
   static Link link(const Chain& chain, const char* operation, std::optional<int> own_tag);
   static Link persistent_link(const Chain& chain, const char* operation, std::optional<int> own_tag);
+};
+
+template <>
+struct ChannelsOf<Chain> {
+  using Type = Link;
+  static Link make(const Chain& chain, const char* call, std::optional<int> own_tag) {
+    return ChainAccess::link(chain, call, own_tag);
+  }
+  static Link make_persistent(const Chain& chain, const char* call, std::optional<int> own_tag) {
+    return ChainAccess::persistent_link(chain, call, own_tag);
+  }
+  static const ContextPtr& context(const Chain& chain) { return ChainAccess::context(chain); }
 };
 
 /// A context for a new chain, whose code for messages to this process the World has named; and its address.

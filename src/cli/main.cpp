@@ -2,6 +2,8 @@
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <thread>
 
 #include "cli/bad_input.hpp"
 #include "cli/command_line.hpp"
@@ -94,6 +96,8 @@ int main(int argc, char** argv) {
     // What was not foreseen may have happened on this rank alone: the others must not wait for it.
     fmt::print(stderr, "{}\n", error.what());
     std::fflush(stderr);
+    // MPICH's mpiexec ends without what it has not read by then.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Finalize();

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "collectives/block_list.hpp"
+#include "comm/world.hpp"
 #include "wisp/channel.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/task.hpp"
@@ -13,10 +14,19 @@
 
 namespace wisp::detail {
 
-struct TreeRadixBits {
-  int up;
-  int down;
-};
+/// Of trees that messages go down, and of those that they come up: where ranks share cores, a parent sends to
+/// few, but takes from as many as there are.
+inline int down_radix_bits(const Channel& channel) {
+  return channel.world().machine().shares_cores ? 2 : 1;
+}
+inline int up_radix_bits(const Channel& channel) {
+  return channel.world().machine().shares_cores ? 5 : 1;
+}
+
+/// Into how many pieces a vector goes over the circulant graph, if it can be cut between `units`.
+inline int circulant_pieces_of(const Channel& channel, std::size_t bytes, std::size_t units) {
+  return circulant_pieces(channel.world().machine(), bytes, ceil_log2(channel.size()), units);
+}
 
 /// A vector that is reduced, and how.
 struct Reduction {
@@ -31,7 +41,7 @@ inline Task<> nothing() {
 }
 
 Task<> barrier_dissemination(Channel channel);
-Task<> barrier_tree(Channel channel, TreeRadixBits radix_bits);
+Task<> barrier_tree(Channel channel);
 
 Task<> bcast_tree(Channel channel, Buffer buffer, int root, int radix_bits);
 Task<> bcast_circulant(Channel channel, Buffer buffer, int root, int pieces);
@@ -46,16 +56,15 @@ Task<> reduce_ordered(Channel channel, ConstBuffer send, Buffer receive, MPI_Op 
 Task<> reduce_circulant(Channel channel, Reduction reduction, int root, int pieces);
 
 Task<> allreduce_recursive_doubling(Channel channel, Reduction reduction);
-Task<> allreduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, TreeRadixBits radix_bits);
+Task<> allreduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
 /// The operator commutes.
 Task<> allreduce_circulant(Channel channel, Reduction reduction);
-Task<> allreduce_two_tree(Channel channel, Reduction reduction, int pieces);
 
 /// `send` is a vector of all blocks; `block` is where this rank's goes.
 Task<> reduce_scatter_pairwise(Channel channel, BlockList send, Buffer block, MPI_Op op);
 /// Blocks follow each other; the operator commutes.
 Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, MPI_Op op);
-Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, MPI_Op op, int radix_bits);
+Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, MPI_Op op);
 
 Task<> scan_dissemination(Channel channel, Reduction reduction);
 Task<> exscan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
@@ -70,14 +79,13 @@ struct ScanResults {
   Buffer exclusive;
   Buffer total;
 };
-Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, MPI_Op op, int pieces);
+Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, MPI_Op op);
 
 /// `receive` is size() blocks; only the root's is looked at, where `send` may be in place.
 Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, int radix_bits);
 /// The root's part of the direct gather and scatter, and that of the others.
 Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int root);
 Task<> send_block(Channel channel, ConstBuffer send, int root);
-Task<> gather_ordered(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold);
 /// Of blocks whose sizes only their ranks and the root know. What comes to `threshold` bytes goes straight to
 /// the root.
 /// What a run finds out, the next run of a persistent operation need not.
@@ -86,8 +94,6 @@ struct LedMemory;
 struct LedShape;
 Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,
                     std::shared_ptr<OrderedNode> known);
-Task<> gatherv_combined(Channel channel, ConstBuffer send, BlockList blocks, int root,
-                        std::uint64_t threshold);
 Task<> gatherv_led(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,
                    std::shared_ptr<LedMemory> memory);
 /// Merges sorted sequences. The root's `receive` has room for all.
@@ -105,7 +111,7 @@ Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root,
 
 Task<> allgather_dissemination(Channel channel, ConstBuffer send, BlockList blocks);
 Task<> allgather_circulant(Channel channel, ConstBuffer send, BlockList blocks);
-Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive, TreeRadixBits radix_bits);
+Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive);
 
 Task<> alltoall_bruck(Channel channel, BlockList send, BlockList receive);
 Task<> alltoall_pairwise(Channel channel, BlockList send, BlockList receive);

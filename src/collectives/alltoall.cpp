@@ -1,84 +1,119 @@
-// All-to-all in three ways.
-//
-//   direct     everything is posted at once                         (p - 1) α + p n β, one step
-//   pairwise   step s: send to r + s, receive from r - s            (p - 1) (α + nβ), never more than one on
-//                                                                   its way to a rank
-//   Bruck      round k: pass on, by 2^k ranks, all blocks whose     ⌈log2 p⌉ (α + nβ p/2), for small blocks
-//              way has bit k
-//
-// Source: Bruck et al. 1997; Thakur, Rabenseifner, Gropp 2005, section 4.3
+#include <vector>
 
-#include "collectives/algorithms.hpp"
-#include "pattern/ring.hpp"
+#include "collectives/collective.hpp"
+#include "transport/throw_error.hpp"
 
-namespace wisp::detail {
+namespace wisp {
 
-Task<> alltoall_direct(Channel channel, BlockList send, BlockList receive) {
-  const int size = channel.size();
-  const int rank = channel.rank();
-  Posts round;
-  for (int distance = 1; distance < size; ++distance) {
-    const int source = ring_previous(rank, distance, size);
-    if (receive.bytes(source) > 0) round.add(channel.post_receive(receive(source), source));
+namespace detail {
+namespace {
+
+using T = const Terms&;
+using ExchangeOfAll = Task<>(Channel channel, BlockList send, BlockList receive);
+
+/// In place, what is received takes the place of what is sent: a copy of it is sent instead.
+Task<> exchange_in_place(Channel channel, BlockList receive, ExchangeOfAll* exchange) {
+  std::vector<std::int64_t> counts;
+  std::vector<std::int64_t> begins;
+  std::size_t end = 0;
+  for (int rank = 0; rank < channel.size(); ++rank) {
+    begins.push_back(static_cast<std::int64_t>(end));
+    counts.push_back(static_cast<std::int64_t>(receive.bytes(rank)));
+    end += receive.bytes(rank);
   }
-  for (int distance = 1; distance < size; ++distance) {
-    const int target = ring_next(rank, distance, size);
-    if (send.bytes(target) > 0) round.add(channel.post_send(send(target), target));
+  const ScratchVector packed(end);
+  for (int rank = 0; rank < channel.size(); ++rank) {
+    const auto begin = static_cast<std::size_t>(begins[static_cast<std::size_t>(rank)]);
+    if (receive.bytes(rank) > 0) pack(receive(rank), receive.layout(rank), packed.data() + begin);
   }
-  copy_block(send(rank), receive(rank));
-  co_await round;
+  const BlockList copies =
+      BlockList::irregular(ConstBlocks(packed.data(), counts, begins, MPI_PACKED), channel.size());
+  co_await exchange(channel, copies, receive);
 }
 
-Task<> alltoall_pairwise(Channel channel, BlockList send, BlockList receive) {
-  const int size = channel.size();
-  const int rank = channel.rank();
-  copy_block(send(rank), receive(rank));
-  for (int distance = 1; distance < size; ++distance) {
-    const int source = ring_previous(rank, distance, size);
-    const int target = ring_next(rank, distance, size);
-    Posts round;
-    if (receive.bytes(source) > 0) round.add(channel.post_receive(receive(source), source));
-    if (send.bytes(target) > 0) round.add(channel.post_send(send(target), target));
-    co_await round;
-  }
+template <ExchangeOfAll* exchange>
+Task<> run_exchange(Channel channel, const Arguments& given) {
+  const int ranks = channel.size();
+  const BlockList to = list_of(given.receive, ranks);
+  if (is_in_place(given.send)) return exchange_in_place(std::move(channel), to, exchange);
+  return exchange(std::move(channel), list_of(given.send, ranks), to);
 }
 
-Task<> alltoall_bruck(Channel channel, BlockList send, BlockList receive) {
-  const int size = channel.size();
-  const int rank = channel.rank();
-  const std::size_t block = send.bytes(0);
-  // Place d holds what is still to go d ranks further.
-  const ScratchVector travelling(block * static_cast<std::size_t>(size));
-  const auto place = [&](int distance) {
-    return travelling.data() + block * static_cast<std::size_t>(distance);
-  };
-  for (int distance = 0; distance < size; ++distance) {
-    pack(send(ring_next(rank, distance, size)), send.layout(0), place(distance));
-  }
-  const ScratchVector outgoing(block * static_cast<std::size_t>(size / 2 + 1));
-  const ScratchVector incoming(block * static_cast<std::size_t>(size / 2 + 1));
-  for (int step = 1; step < size; step *= 2) {
-    std::size_t bytes = 0;
-    for (int distance = step; distance < size; ++distance) {
-      if ((distance & step) == 0) continue;
-      std::copy_n(place(distance), block, outgoing.data() + bytes);
-      bytes += block;
+constexpr Cost alltoall_pairwise_cost(T t) {
+  return {t.p, t.p * t.n, t.p - 1, t.p * (t.p - 1), t.p * t.p * t.n};
+}
+constexpr Algorithm by_pairs{"pairwise", alltoall_pairwise_cost, run_exchange<alltoall_pairwise>};
+constexpr Algorithm at_once{"direct",
+                            [](T t) {
+                              return Cost{t.p - 1, t.p * t.n, 1, t.p * (t.p - 1), t.p * t.p * t.n};
+                            },
+                            run_exchange<alltoall_direct>};
+constexpr Algorithm alltoall_algorithms[] = {{"bruck",
+                                              [](T t) {
+                                                return Cost{t.log2, (t.log2 + 2) * t.n * t.p / 2, t.log2,
+                                                            t.p * t.log2, (t.log2 + 2) * t.p * t.p * t.n / 2};
+                                              },
+                                              run_exchange<alltoall_bruck>},
+                                             by_pairs,
+                                             at_once};
+constexpr Algorithm alltoallv_algorithms[] = {at_once, by_pairs};
+
+}  // namespace
+
+constinit const Collective alltoall_row{"alltoall", alltoall_algorithms};
+constinit const Collective alltoallv_row{"alltoallv", alltoallv_algorithms};
+
+namespace {
+
+/// Of alltoallv and alltoallw. Only the number of ranks is known to all.
+Operation irregular_alltoall(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
+                             const CollectiveOptions& options, const char* call) {
+  check_usable(comm, call);
+  check_irregular(comm, call, "receive", receive);
+  if (!is_in_place(send)) {
+    check_irregular(comm, call, "send", send);
+    const std::size_t sent = bytes_of_block(send, comm.rank());
+    const std::size_t received = bytes_of_block(receive, comm.rank());
+    if (sent != received) {
+      throw_error(MPI_ERR_TRUNCATE, "{}: rank {} sends itself {} bytes, but receives {}", call, comm.rank(),
+                  sent, received);
     }
-    Posts round;
-    round.add(channel.post_receive({incoming.data(), bytes, MPI_PACKED}, ring_previous(rank, step, size)));
-    round.add(channel.post_send({outgoing.data(), bytes, MPI_PACKED}, ring_next(rank, step, size)));
-    co_await round;
-    bytes = 0;
-    for (int distance = step; distance < size; ++distance) {
-      if ((distance & step) == 0) continue;
-      std::copy_n(incoming.data() + bytes, block, place(distance));
-      bytes += block;
-    }
   }
-  for (int distance = 0; distance < size; ++distance) {
-    const int source = ring_previous(rank, distance, size);
-    unpack(place(distance), receive(source), receive.layout(source));
-  }
+  Arguments given;
+  given.send = send;
+  given.receive = receive;
+  return make_operation(comm, call, alltoallv_row, std::move(given), options);
 }
 
-}  // namespace wisp::detail
+}  // namespace
+}  // namespace detail
+
+Operation alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                   const CollectiveOptions& options) {
+  constexpr const char* call = "wisp::alltoall";
+  detail::check_usable(comm, call);
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  ConstBuffer own = send;
+  if (!is_in_place(send)) {
+    detail::check_regular(comm.size(), call, "send", in_place(), "send", send);
+    own.count = send.count / ranks;
+  }
+  detail::check_regular(comm.size(), call, "a block of send", own, "receive", receive);
+  detail::Arguments given;
+  given.send = ConstBlocks(send, {});
+  given.receive = Blocks(receive, {});
+  given.bytes = detail::signed_of(detail::bytes_of(receive) / ranks);
+  return detail::make_operation(comm, call, detail::alltoall_row, std::move(given), options);
+}
+
+Operation alltoallv(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
+                    const CollectiveOptions& options) {
+  return detail::irregular_alltoall(comm, send, receive, options, "wisp::alltoallv");
+}
+
+Operation alltoallw(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
+                    const CollectiveOptions& options) {
+  return detail::irregular_alltoall(comm, send, receive, options, "wisp::alltoallw");
+}
+
+}  // namespace wisp

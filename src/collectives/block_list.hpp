@@ -124,6 +124,12 @@ inline std::size_t bytes_of(const ConstBuffer& buffer) {
   return buffer.count * (plain ? *plain : TypeLayout::of(buffer.type).size);
 }
 
+inline std::size_t bytes_of_block(const ConstBlocks& blocks, int rank) {
+  const auto i = static_cast<std::size_t>(rank);
+  const MPI_Datatype type = blocks.types.empty() ? blocks.type : blocks.types[i];
+  return bytes_of({blocks.address, static_cast<std::size_t>(blocks.counts[i]), type});
+}
+
 /// The blocks of several ranks, in the order given, as one buffer: through a datatype made for it where they
 /// do not follow each other in memory.
 class JoinedBlocks {

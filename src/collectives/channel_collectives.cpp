@@ -1,6 +1,6 @@
 #include "wisp/detail/channel_collectives.hpp"
 
-#include "collectives/selection.hpp"
+#include "collectives/algorithms.hpp"
 #include "pattern/knomial_tree.hpp"
 #include "wisp/detail/tree_neighbors.hpp"
 
@@ -13,8 +13,7 @@ Task<> bcast_on(Channel channel, Buffer buffer, int root) {
 
 Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive) {
   if (channel.world().machine().shares_cores) {
-    const TreeRadixBits radix_bits = tree_radix_bits(channel);
-    return allgather_tree(std::move(channel), send, receive, radix_bits);
+    return allgather_tree(std::move(channel), send, receive);
   }
   const BlockList blocks = BlockList::regular(receive, channel.size());
   return allgather_dissemination(std::move(channel), send, blocks);
@@ -22,8 +21,7 @@ Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive) {
 
 Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
   if (channel.world().machine().shares_cores) {
-    const TreeRadixBits radix_bits = tree_radix_bits(channel);
-    return allreduce_tree(std::move(channel), send, receive, op, radix_bits);
+    return allreduce_tree(std::move(channel), send, receive, op);
   }
   return allreduce_recursive_doubling(std::move(channel), {send, receive, op, false});
 }

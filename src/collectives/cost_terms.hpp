@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collectives/selection.hpp"
 #include "pattern/cost_model.hpp"
 
 namespace wisp::detail {
+
+/// What a choice depends on: what all ranks know.
+struct Case {
+  int ranks = 1;
+  std::size_t bytes = 0;  ///< of one rank's vector, or of one block
+  bool commutes = true;
+};
 
 /// A case in the terms of the cost formulas.
 struct Terms {

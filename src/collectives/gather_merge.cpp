@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/selection.hpp"
 #include "pattern/knomial_tree.hpp"
 #include "wisp/error.hpp"
 

@@ -43,23 +43,6 @@ std::vector<RootMessage> messages_of_root(const OrderedHypercube& cubes, const B
 
 }  // namespace
 
-Task<> gather_ordered(Channel channel, ConstBuffer send, BlockList blocks, int root,
-                      std::uint64_t threshold) {
-  const OrderedHypercube cubes(channel.size(), root);
-  if (channel.rank() != root) {
-    const OrderedNode node = node_of_equal(cubes, channel.rank(), bytes_of(send), threshold);
-    co_await gather_subtree(channel, send, node);
-    co_return;
-  }
-  const std::vector<RootMessage> messages = messages_of_root(cubes, blocks, threshold);
-  Posts receives;
-  for (const RootMessage& message : messages) {
-    receives.add(channel.post_receive(message.blocks.buffer(), message.peer));
-  }
-  if (!is_in_place(send)) copy_block(send, blocks(root));
-  co_await receives;
-}
-
 Task<> scatter_ordered(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold) {
   const OrderedHypercube cubes(channel.size(), root);
   if (channel.rank() != root) {

@@ -106,14 +106,12 @@ class ScanOverTree {
 
 }  // namespace
 
-Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, MPI_Op op, int pieces) {
+Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, MPI_Op op) {
+  const int pieces =
+      pipeline_pieces(channel.world().machine(), bytes_of(send), 2 * ceil_log2(channel.size()), send.count);
   ScanOverTree even(channel.lane(0), send, results, op, pieces, 0);
   ScanOverTree odd(channel.lane(1), send, results, op, pieces, 1);
   co_await when_all(even.run(), odd.run());
-}
-
-Task<> allreduce_two_tree(Channel channel, Reduction reduction, int pieces) {
-  return scan_two_tree(std::move(channel), reduction.send, {{}, {}, reduction.receive}, reduction.op, pieces);
 }
 
 }  // namespace wisp::detail

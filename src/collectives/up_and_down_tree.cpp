@@ -6,20 +6,18 @@
 // there every message costs time of somebody's core. Source: Axtmann et al. 2018, section V-D
 
 #include "collectives/algorithms.hpp"
-#include "collectives/selection.hpp"
 #include "transport/type_layout.hpp"
 
 namespace wisp::detail {
 
-Task<> barrier_tree(Channel channel, TreeRadixBits radix_bits) {
-  co_await reduce_tree(channel, {}, {}, MPI_SUM, 0, radix_bits.up);
-  co_await bcast_tree(channel, {}, 0, radix_bits.down);
+Task<> barrier_tree(Channel channel) {
+  co_await reduce_tree(channel, {}, {}, MPI_SUM, 0, up_radix_bits(channel));
+  co_await bcast_tree(channel, {}, 0, down_radix_bits(channel));
 }
 
-Task<> allreduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op,
-                      TreeRadixBits radix_bits) {
-  co_await reduce_tree(channel, send, receive, op, 0, radix_bits.up);
-  co_await bcast_tree(channel, receive, 0, radix_bits.down);
+Task<> allreduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
+  co_await reduce_tree(channel, send, receive, op, 0, up_radix_bits(channel));
+  co_await bcast_tree(channel, receive, 0, down_radix_bits(channel));
 }
 
 Task<> scan_then_bcast(Channel channel, Task<> scan, Buffer inclusive, Buffer total) {
@@ -31,15 +29,15 @@ Task<> scan_then_bcast(Channel channel, Task<> scan, Buffer inclusive, Buffer to
   co_await bcast_tree(channel, total, last, down_radix_bits(channel));
 }
 
-Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive, TreeRadixBits radix_bits) {
+Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive) {
   if (is_in_place(send) && channel.rank() != 0) {
     const TypeLayout layout = TypeLayout::of(receive.type);
     const std::size_t count = receive.count / static_cast<std::size_t>(channel.size());
     const auto rank = static_cast<std::size_t>(channel.rank());
     send = {element(receive.address, rank * count, layout), count, receive.type};
   }
-  co_await gather_tree(channel, send, receive, 0, radix_bits.up);
-  co_await bcast_tree(channel, receive, 0, radix_bits.down);
+  co_await gather_tree(channel, send, receive, 0, up_radix_bits(channel));
+  co_await bcast_tree(channel, receive, 0, down_radix_bits(channel));
 }
 
 }  // namespace wisp::detail

@@ -72,15 +72,16 @@ class World {
 
   /// An algorithm that was chosen for an operation, or -1: not yet.
   struct Choice {
-    std::uint32_t operation = ~0U;
+    const void* operation = nullptr;
     int ranks = 0;
     std::size_t bytes = 0;
     bool commutes = false;
     int algorithm = -1;
   };
-  Choice& kept_choice(std::uint32_t operation, int ranks, std::size_t bytes, bool commutes) {
-    if (choices_.empty()) choices_.resize(16);
-    const std::size_t place = (operation * 5 + bytes / 8 + static_cast<std::size_t>(ranks)) % choices_.size();
+  Choice& kept_choice(const void* operation, int ranks, std::size_t bytes, bool commutes) {
+    if (choices_.empty()) choices_.resize(32);
+    const auto row = reinterpret_cast<std::uintptr_t>(operation);
+    const std::size_t place = (row / 8 + bytes / 8 + static_cast<std::size_t>(ranks)) % choices_.size();
     Choice& kept = choices_[place];
     if (kept.operation != operation || kept.ranks != ranks || kept.bytes != bytes ||
         kept.commutes != commutes) {

@@ -4,7 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/plan.hpp"
+#include "collectives/checks.hpp"
+#include "collectives/operation_body.hpp"
 #include "neighborhood/exchange.hpp"
 #include "neighborhood/neighborhood_state.hpp"
 #include "wisp/error.hpp"
@@ -25,6 +26,11 @@ struct NeighborRun {
   std::shared_ptr<const OwnArguments> compared;  ///< null: checking is off
 
   Task<> operator()(Channel channel) const;
+  Alike alike() const { return {}; }
+  void replace_types(KeptTypes& types) {
+    for (Buffer& block : what.send.blocks) block = types.keep(block);
+    for (Buffer& block : what.receive.blocks) block = types.keep(block);
+  }
 };
 
 /// Blocks of one operation, and where they lie. The caller's arrays are not needed any more; datatypes that
@@ -44,12 +50,12 @@ Exchange exchange_of_nothing();
 Exchange bind_exchange(Neighborhood::State& state, const char* call, NeighborPattern pattern, Located send,
                        Located receive, const NeighborOptions& options);
 
-/// The plan of a collective whose blocks the two functions locate, given the call's name and the number of
+/// A collective whose blocks the two functions locate, given the call's name and the number of
 /// neighbors. With checking on an error is kept, for all ranks to hear of it when they run.
 template <class LocateSend, class LocateReceive>
-Plan<NeighborRun> plan_neighbors(const Neighborhood& on, const char* call, NeighborPattern pattern,
-                                 const NeighborOptions& options, LocateSend locate_send,
-                                 LocateReceive locate_receive) {
+Operation neighbor_operation(const Neighborhood& on, const char* call, NeighborPattern pattern,
+                             const NeighborOptions& options, LocateSend locate_send,
+                             LocateReceive locate_receive) {
   Neighborhood::State& state = usable_state(on, call);
   const int s = state.stencil.size();
   const auto bind = [&](std::vector<std::int64_t>* sizes) {
@@ -62,7 +68,8 @@ Plan<NeighborRun> plan_neighbors(const Neighborhood& on, const char* call, Neigh
     }
     return bind_exchange(state, call, pattern, std::move(send), std::move(receive), options);
   };
-  if (!state.checks_operations) return {call, {bind(nullptr), nullptr}};
+  if (!state.checks_operations)
+    return operation_on(state.comm, call, options.own_tag, NeighborRun{bind(nullptr), nullptr});
   auto own = std::make_shared<OwnArguments>();
   Exchange what = exchange_of_nothing();
   try {
@@ -70,7 +77,7 @@ Plan<NeighborRun> plan_neighbors(const Neighborhood& on, const char* call, Neigh
   } catch (const Error& error) {
     own->failure = error;
   }
-  return {call, {std::move(what), std::move(own)}};
+  return operation_on(state.comm, call, options.own_tag, NeighborRun{std::move(what), std::move(own)});
 }
 
 }  // namespace wisp::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -24,22 +25,12 @@ class KeptTypes {
 
   bool empty() const { return types_.empty() && lists_.empty(); }
 
-  /// `of(arguments…)` with duplicates in place of the caller's types.
-  template <class Function, class... Arguments>
-  auto call(Function of, const Arguments&... arguments) {
-    return of(keep(arguments)...);
-  }
-
   ConstBuffer keep(const ConstBuffer& buffer) {
     return {buffer.address, buffer.count, keep_type(buffer.type)};
   }
   Buffer keep(const Buffer& buffer) { return {buffer.address, buffer.count, keep_type(buffer.type)}; }
   ConstBlocks keep(const ConstBlocks& blocks) { return keep_all(blocks); }
   Blocks keep(const Blocks& blocks) { return keep_all(blocks); }
-  template <class Other>
-  const Other& keep(const Other& other) {
-    return other;
-  }
 
  private:
   MPI_Datatype keep_type(MPI_Datatype type);
@@ -64,7 +55,7 @@ class KeptTypes {
 };
 
 /// `task`, with what it needs.
-inline Task<> holding(Task<> task, [[maybe_unused]] KeptTypes types) {
+inline Task<> holding(Task<> task, [[maybe_unused]] std::shared_ptr<const KeptTypes> types) {
   co_await std::move(task);
 }
 

@@ -250,16 +250,6 @@ TEST(IrregularTest, TheTreeKeepsTheoremOne) {
   for (const int p : {1000, 4099, 32768}) expect_theorem_1(p, 3, p / 2);
 }
 
-TEST(IrregularTest, SmallBlocksAreCarriedInLogPRounds) {
-  for (int p = 2; p <= 64; ++p) {
-    const Problem problem(p, 1, 1);
-    const SimulationReport report = simulate(
-        cluster_of(p, 0), [&](Comm comm) { return gather_problem(comm, problem, p / 2, "combined"); });
-    EXPECT_EQ(report.messages, static_cast<std::uint64_t>(p - 1));
-    EXPECT_LE(report.rounds, detail::OrderedHypercube(p, 0).dimensions());
-  }
-}
-
 TEST(IrregularTest, LedRanksWithoutABlockTakeNoPart) {
   for (const int p : {2, 3, 8, 33, 1000}) {
     Problem problem(p, 0, 1);
@@ -336,7 +326,7 @@ TEST(IrregularTest, APersistentOperationFindsItsTreeOnce) {
 TEST(IrregularTest, ALargeBlockIsSentOnceWhateverTheAlgorithm) {
   constexpr int p = 33;
   constexpr std::int64_t large = 100'000;
-  for (const std::string_view algorithm : {"direct", "led", "tree", "combined"}) {
+  for (const std::string_view algorithm : {"direct", "led", "tree"}) {
     Problem problem(p, 1, 1);
     problem.counts[9] = large;
     std::exclusive_scan(problem.counts.begin(), problem.counts.end(), problem.displacements.begin(),

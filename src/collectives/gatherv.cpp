@@ -1,0 +1,62 @@
+#include "collectives/collective.hpp"
+#include "collectives/led_subtree.hpp"
+#include "pattern/ordered_tree.hpp"
+
+namespace wisp {
+
+namespace detail {
+namespace {
+
+using T = const Terms&;
+
+// How many bytes irregular blocks have is known to nobody but the root: what is compared are the messages.
+
+constexpr Algorithm gatherv_algorithms[] = {
+    {"direct", direct_cost, gather_directly},
+    {"led",
+     [](T t) {
+       return Cost{6 * t.depth_4, 0, 2 * t.depth_4, 2 * (t.p - 1), 0};
+     },
+     [](Channel channel, const Arguments& given) {
+       const BlockList blocks = blocks_of_root(channel, given.receive, given.root);
+       const std::uint64_t threshold = straight_threshold(channel.world().machine());
+       return gatherv_led(std::move(channel), given.send_buffer(), blocks, given.root, threshold,
+                          std::static_pointer_cast<LedMemory>(given.memory));
+     },
+     nullptr, make_memory<LedMemory>},
+    {"tree", nullptr,
+     [](Channel channel, const Arguments& given) {
+       const BlockList blocks = blocks_of_root(channel, given.receive, given.root);
+       const std::uint64_t threshold = announced_threshold(channel.world().machine());
+       return gatherv_tree(std::move(channel), given.send_buffer(), blocks, given.root, threshold,
+                           std::static_pointer_cast<OrderedNode>(given.memory));
+     },
+     nullptr, make_memory<OrderedNode>}};
+
+constexpr Alias gatherv_aliases[] = {{"combined", "led"}};
+
+}  // namespace
+
+constinit const Collective gatherv_row{"gatherv", gatherv_algorithms, gatherv_aliases, pick_direct};
+
+}  // namespace detail
+
+Operation gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive, int root,
+                  const CollectiveOptions& options) {
+  constexpr const char* call = "wisp::gatherv";
+  detail::check_usable(comm, call);
+  detail::check_root(comm, call, root);
+  if (comm.rank() == root) {
+    detail::check_irregular(comm, call, "receive", receive);
+    detail::check_own_block(comm, call, "send", send, receive);
+  } else {
+    detail::check_buffer(call, "send", send);
+  }
+  detail::Arguments given;
+  given.send = ConstBlocks(send, {});
+  given.receive = receive;
+  given.root = root;
+  return detail::make_operation(comm, call, detail::gatherv_row, std::move(given), options);
+}
+
+}  // namespace wisp

@@ -1,0 +1,35 @@
+#include "wisp/operation.hpp"
+
+#include "collectives/operation_body.hpp"
+#include "comm/world.hpp"
+
+namespace wisp {
+
+Operation::Operation(std::unique_ptr<detail::OperationBody> body) noexcept : body_(std::move(body)) {}
+Operation::Operation(Operation&&) noexcept = default;
+Operation& Operation::operator=(Operation&&) noexcept = default;
+Operation::~Operation() = default;
+
+void Operation::run() const {
+  detail::run_to_end(body_->context(), body_->begin());
+}
+
+Request Operation::start() const {
+  return {Task<>(*this), body_->context()};
+}
+
+Request Operation::persistent() && {
+  body_->fix_channel();
+  body_->keep_types();
+  detail::ContextPtr context = body_->context();
+  return {std::function<Task<>()>([body = std::shared_ptr<const detail::OperationBody>(std::move(body_))] {
+            return body->begin();
+          }),
+          std::move(context)};
+}
+
+Operation::operator Task<>() const {
+  return body_->begin_with_own_types();
+}
+
+}  // namespace wisp

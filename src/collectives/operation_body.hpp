@@ -1,0 +1,100 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "collectives/alike.hpp"
+#include "comm/comm_access.hpp"
+#include "transport/kept_types.hpp"
+#include "wisp/operation.hpp"
+
+/// What an Operation holds, on communicators, neighborhoods and chains.
+
+namespace wisp::detail {
+
+class OperationBody : public PooledFrame {
+ public:
+  virtual ~OperationBody() = default;
+
+  /// The task of one run. Its channel is made here.
+  virtual Task<> begin() const = 0;
+  /// A channel that nobody else has, for all runs to come.
+  virtual void fix_channel() = 0;
+  virtual const ContextPtr& context() const = 0;
+
+  /// The same of a run that may go on when the caller's datatypes are gone.
+  Task<> begin_with_own_types() {
+    keep_types();
+    return types_ ? holding(begin(), types_) : begin();
+  }
+  void keep_types() {
+    if (types_) return;
+    KeptTypes types;
+    replace_types(types);
+    if (!types.empty()) types_ = std::make_shared<const KeptTypes>(std::move(types));
+  }
+
+ private:
+  virtual void replace_types(KeptTypes& types) = 0;
+
+  std::shared_ptr<const KeptTypes> types_;  ///< duplicates; null: named ones alone
+};
+
+/// The channel of a run, of a communicator as of a chain (chain/link.hpp).
+template <class On>
+struct ChannelsOf;
+template <>
+struct ChannelsOf<Comm> {
+  using Type = Channel;
+  static Channel make(const Comm& comm, const char* call, std::optional<int> own_tag) {
+    return comm.channel(call, own_tag);
+  }
+  static Channel make_persistent(const Comm& comm, const char* call, std::optional<int> own_tag) {
+    return CommAccess::persistent_channel(comm, call, own_tag);
+  }
+  static const ContextPtr& context(const Comm& comm) { return CommAccess::context(comm); }
+};
+
+/// After the ranks have compared what they call.
+template <class Channel, class Run>
+Task<> run_checked(Channel channel, const char* call, Alike alike, Run run) {
+  co_await check_alike(channel, call, alike);
+  co_await run(std::move(channel));
+}
+
+/// On a Comm or a Chain; `run(channel)` gives the task of one run, `run.replace_types(types)` lets it have
+/// types of its own, `run.alike()` is what all ranks say alike.
+template <class On, class Run>
+class OperationOn final : public OperationBody {
+  using Channels = ChannelsOf<On>;
+
+ public:
+  OperationOn(const On& on, const char* call, std::optional<int> own_tag, Run run)
+      : on_(on), call_(call), own_tag_(own_tag), run_(std::move(run)) {}
+
+  Task<> begin() const override {
+    auto channel = fixed_ ? *fixed_ : Channels::make(on_, call_, own_tag_);
+    if (channel.world().checks_calls()) [[unlikely]]
+      return run_checked(std::move(channel), call_, run_.alike(), run_);
+    return run_(std::move(channel));
+  }
+  void fix_channel() override { fixed_ = Channels::make_persistent(on_, call_, own_tag_); }
+  const ContextPtr& context() const override { return Channels::context(on_); }
+
+ private:
+  void replace_types(KeptTypes& types) override { run_.replace_types(types); }
+
+  On on_;
+  const char* call_;
+  std::optional<int> own_tag_;
+  Run run_;
+  std::optional<typename Channels::Type> fixed_;
+};
+
+template <class On, class Run>
+Operation operation_on(const On& on, const char* call, std::optional<int> own_tag, Run run) {
+  return Operation(std::make_unique<OperationOn<On, Run>>(on, call, own_tag, std::move(run)));
+}
+
+}  // namespace wisp::detail

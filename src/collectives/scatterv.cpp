@@ -1,0 +1,56 @@
+#include "collectives/collective.hpp"
+#include "pattern/led_tree.hpp"
+#include "pattern/ordered_tree.hpp"
+
+namespace wisp {
+
+namespace detail {
+namespace {
+
+using T = const Terms&;
+
+constexpr Algorithm scatterv_algorithms[] = {
+    {"direct", direct_cost, scatter_directly},
+    {"led",
+     [](T t) {
+       return Cost{3 * t.depth_4, 0, t.depth_4, t.p - 1, 0};
+     },
+     [](Channel channel, const Arguments& given) {
+       const BlockList blocks = blocks_of_root(channel, given.send, given.root);
+       const std::uint64_t threshold = straight_threshold(channel.world().machine());
+       return scatterv_led(std::move(channel), blocks, given.receive_buffer(), given.root, {threshold});
+     }},
+    {"tree", nullptr,
+     [](Channel channel, const Arguments& given) {
+       const BlockList blocks = blocks_of_root(channel, given.send, given.root);
+       const std::uint64_t threshold = announced_threshold(channel.world().machine());
+       return scatterv_tree(std::move(channel), blocks, given.receive_buffer(), given.root, threshold,
+                            std::static_pointer_cast<OrderedNode>(given.memory));
+     },
+     nullptr, make_memory<OrderedNode>}};
+
+}  // namespace
+
+constinit const Collective scatterv_row{"scatterv", scatterv_algorithms, {}, pick_direct};
+
+}  // namespace detail
+
+Operation scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& receive, int root,
+                   const CollectiveOptions& options) {
+  constexpr const char* call = "wisp::scatterv";
+  detail::check_usable(comm, call);
+  detail::check_root(comm, call, root);
+  if (comm.rank() == root) {
+    detail::check_irregular(comm, call, "send", send);
+    detail::check_own_block(comm, call, "receive", receive, send);
+  } else {
+    detail::check_buffer(call, "receive", receive);
+  }
+  detail::Arguments given;
+  given.send = send;
+  given.receive = Blocks(receive, {});
+  given.root = root;
+  return detail::make_operation(comm, call, detail::scatterv_row, std::move(given), options);
+}
+
+}  // namespace wisp
