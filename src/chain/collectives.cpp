@@ -32,11 +32,16 @@ struct ChainRun {
   Task<> operator()(Link link) const { return run(std::move(link), given); }
   Alike alike() const { return {.root = given.root, .bytes = given.bytes}; }
   void replace_types(KeptTypes& types) {
-    given.send = types.keep(given.send);
-    given.receive = types.keep(given.receive);
-    if (given.after) given.after = types.keep(*given.after);
+    types.replace(given.send);
+    types.replace(given.receive);
+    if (given.after) types.replace(*given.after);
   }
 };
+
+Operation make(const Chain& chain, const char* call, const ChainOptions& options,
+               Task<> (*run)(Link link, const ChainArguments& given), ChainArguments&& given) {
+  return operation_on<ChainRun>(chain, call, options.own_tag, run, std::move(given));
+}
 
 /// An operator, and vectors that consist of its items.
 void check_operator(const char* call, const Operator& op, const ConstBuffer& vector) {
@@ -73,13 +78,12 @@ Task<> run_scan(Link link, const ChainArguments& given) {
 Operation scan_of(const Chain& chain, const char* call, const ConstBuffer& send, const Buffer& receive,
                   const Operator& op, const ChainOptions& options, bool is_inclusive) {
   const ConstBuffer input = checked_input(chain, call, send, receive, op);
-  return operation_on(chain, call, options.own_tag,
-                      ChainRun{run_scan,
-                               {.send = input,
-                                .receive = receive,
-                                .op = op,
-                                .bytes = signed_of(bytes_of(input)),
-                                .is_inclusive = is_inclusive}});
+  return make(chain, call, options, run_scan,
+              {.send = input,
+               .receive = receive,
+               .op = op,
+               .bytes = signed_of(bytes_of(input)),
+               .is_inclusive = is_inclusive});
 }
 
 Operation double_scan_of(const Chain& chain, const char* call, const ConstBuffer& send, const Buffer& before,
@@ -89,14 +93,13 @@ Operation double_scan_of(const Chain& chain, const char* call, const ConstBuffer
   check_buffer(call, "send", send);
   detail::checked_input(call, send, before);
   const ConstBuffer input = checked_input(chain, call, send, after, op);
-  return operation_on(chain, call, options.own_tag,
-                      ChainRun{run_scan,
-                               {.send = input,
-                                .receive = before,
-                                .after = after,
-                                .op = op,
-                                .bytes = signed_of(bytes_of(input)),
-                                .is_inclusive = is_inclusive}});
+  return make(chain, call, options, run_scan,
+              {.send = input,
+               .receive = before,
+               .after = after,
+               .op = op,
+               .bytes = signed_of(bytes_of(input)),
+               .is_inclusive = is_inclusive});
 }
 
 Operation segmented_scan_of(const Chain& chain, const char* call, const Label& color, const ConstBuffer& send,
@@ -107,14 +110,13 @@ Operation segmented_scan_of(const Chain& chain, const char* call, const Label& c
   const auto run = [](Link link, const ChainArguments& given) {
     return chain_segmented_scan(std::move(link), given.color, given.send, given.output(), given.op);
   };
-  return operation_on(chain, call, options.own_tag,
-                      ChainRun{run,
-                               {.send = input,
-                                .receive = receive,
-                                .op = op,
-                                .bytes = signed_of(bytes_of(input)),
-                                .is_inclusive = is_inclusive,
-                                .color = color.ordered_bytes(call, "color")}});
+  return make(chain, call, options, run,
+              {.send = input,
+               .receive = receive,
+               .op = op,
+               .bytes = signed_of(bytes_of(input)),
+               .is_inclusive = is_inclusive,
+               .color = color.ordered_bytes(call, "color")});
 }
 
 /// Bytes of a block, of which the side at the root has size().
@@ -132,7 +134,7 @@ Operation barrier(const Chain& chain, const ChainOptions& options) {
   constexpr const char* call = "wisp::Chain::barrier";
   check_usable(chain, call);
   const auto run = [](Link link, const ChainArguments&) { return chain_barrier(std::move(link)); };
-  return operation_on(chain, call, options.own_tag, ChainRun{run, {}});
+  return make(chain, call, options, run, {});
 }
 
 Operation bcast(const Chain& chain, const Buffer& buffer, int root, const ChainOptions& options) {
@@ -143,8 +145,8 @@ Operation bcast(const Chain& chain, const Buffer& buffer, int root, const ChainO
   const auto run = [](Link link, const ChainArguments& given) {
     return chain_bcast(std::move(link), given.receive, given.root);
   };
-  return operation_on(chain, call, options.own_tag,
-                      ChainRun{run, {.receive = buffer, .root = root, .bytes = signed_of(bytes_of(buffer))}});
+  return make(chain, call, options, run,
+              {.receive = buffer, .root = root, .bytes = signed_of(bytes_of(buffer))});
 }
 
 Operation reduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
@@ -162,11 +164,9 @@ Operation reduce(const Chain& chain, const ConstBuffer& send, const Buffer& rece
   const auto run = [](Link link, const ChainArguments& given) {
     return chain_reduce(std::move(link), given.send, given.receive, given.op, given.root);
   };
-  return operation_on(
-      chain, call, options.own_tag,
-      ChainRun{
-          run,
-          {.send = input, .receive = receive, .op = op, .root = root, .bytes = signed_of(bytes_of(input))}});
+  return make(
+      chain, call, options, run,
+      {.send = input, .receive = receive, .op = op, .root = root, .bytes = signed_of(bytes_of(input))});
 }
 
 Operation allreduce(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
@@ -176,9 +176,8 @@ Operation allreduce(const Chain& chain, const ConstBuffer& send, const Buffer& r
   const auto run = [](Link link, const ChainArguments& given) {
     return chain_allreduce(std::move(link), given.send, given.receive, given.op);
   };
-  return operation_on(
-      chain, call, options.own_tag,
-      ChainRun{run, {.send = input, .receive = receive, .op = op, .bytes = signed_of(bytes_of(input))}});
+  return make(chain, call, options, run,
+              {.send = input, .receive = receive, .op = op, .bytes = signed_of(bytes_of(input))});
 }
 
 Operation scan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
@@ -224,12 +223,9 @@ Operation gather(const Chain& chain, const ConstBuffer& send, const Buffer& rece
   const auto run = [](Link link, const ChainArguments& given) {
     return chain_gather(std::move(link), given.send, given.receive, given.root);
   };
-  return operation_on(chain, call, options.own_tag,
-                      ChainRun{run,
-                               {.send = send,
-                                .receive = receive,
-                                .root = root,
-                                .bytes = bytes_of_block(chain, root, receive, send)}});
+  return make(
+      chain, call, options, run,
+      {.send = send, .receive = receive, .root = root, .bytes = bytes_of_block(chain, root, receive, send)});
 }
 
 Operation scatter(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,
@@ -245,12 +241,9 @@ Operation scatter(const Chain& chain, const ConstBuffer& send, const Buffer& rec
   const auto run = [](Link link, const ChainArguments& given) {
     return chain_scatter(std::move(link), given.send, given.receive, given.root);
   };
-  return operation_on(chain, call, options.own_tag,
-                      ChainRun{run,
-                               {.send = send,
-                                .receive = receive,
-                                .root = root,
-                                .bytes = bytes_of_block(chain, root, send, receive)}});
+  return make(
+      chain, call, options, run,
+      {.send = send, .receive = receive, .root = root, .bytes = bytes_of_block(chain, root, send, receive)});
 }
 
 Operation allgather(const Chain& chain, const ConstBuffer& send, const Buffer& receive,
@@ -261,9 +254,8 @@ Operation allgather(const Chain& chain, const ConstBuffer& send, const Buffer& r
   const auto run = [](Link link, const ChainArguments& given) {
     return chain_allgather(std::move(link), given.send, given.receive);
   };
-  return operation_on(
-      chain, call, options.own_tag,
-      ChainRun{run, {.send = send, .receive = receive, .bytes = signed_of(bytes_of(receive))}});
+  return make(chain, call, options, run,
+              {.send = send, .receive = receive, .bytes = signed_of(bytes_of(receive))});
 }
 
 }  // namespace wisp

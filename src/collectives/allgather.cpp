@@ -54,7 +54,7 @@ constinit const Collective allgatherm_row{"allgatherm", allgatherm_algorithms};
 Operation allgather(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
                     const CollectiveOptions& options) {
   constexpr const char* call = "wisp::allgather";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_regular(comm.size(), call, "send", send, "receive", receive);
   detail::Arguments given;
   given.send = ConstBlocks(send, {});
@@ -66,7 +66,7 @@ Operation allgather(const Comm& comm, const ConstBuffer& send, const Buffer& rec
 Operation allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive,
                      const CollectiveOptions& options) {
   constexpr const char* call = "wisp::allgatherv";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_irregular(comm, call, "receive", receive);
   detail::check_own_block(comm, call, "send", send, receive);
   const detail::BlockList blocks = detail::BlockList::irregular(receive, comm.size());
@@ -83,7 +83,7 @@ Operation allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& re
 Operation allgatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Merge& merge,
                      const CollectiveOptions& options) {
   constexpr const char* call = "wisp::allgatherm";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_merge(call, send, merge);
   detail::check_buffer(call, "receive", receive);
   detail::Arguments given;

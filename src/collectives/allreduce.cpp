@@ -60,7 +60,7 @@ constinit const Collective allreduce_row{"allreduce", allreduce_algorithms, allr
 Operation allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
                     const CollectiveOptions& options) {
   constexpr const char* call = "wisp::allreduce";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_op(call, op);
   const ConstBuffer input = detail::checked_input(call, send, receive);
   return detail::make_operation(comm, call, detail::allreduce_row,

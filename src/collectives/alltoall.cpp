@@ -68,7 +68,7 @@ namespace {
 /// Of alltoallv and alltoallw. Only the number of ranks is known to all.
 Operation irregular_alltoall(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
                              const CollectiveOptions& options, const char* call) {
-  check_usable(comm, call);
+  check_member(comm, call);
   check_irregular(comm, call, "receive", receive);
   if (!is_in_place(send)) {
     check_irregular(comm, call, "send", send);
@@ -91,7 +91,7 @@ Operation irregular_alltoall(const Comm& comm, const ConstBlocks& send, const Bl
 Operation alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
                    const CollectiveOptions& options) {
   constexpr const char* call = "wisp::alltoall";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   const auto ranks = static_cast<std::size_t>(comm.size());
   ConstBuffer own = send;
   if (!is_in_place(send)) {

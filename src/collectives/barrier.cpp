@@ -27,7 +27,7 @@ constinit const Collective barrier_row{"barrier", barrier_algorithms};
 
 Operation barrier(const Comm& comm, const CollectiveOptions& options) {
   constexpr const char* call = "wisp::barrier";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   return detail::make_operation(comm, call, detail::barrier_row, {}, options);
 }
 

@@ -45,7 +45,7 @@ constinit const Collective bcast_row{"bcast", bcast_algorithms, bcast_aliases};
 
 Operation bcast(const Comm& comm, const Buffer& buffer, int root, const CollectiveOptions& options) {
   constexpr const char* call = "wisp::bcast";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_root(comm, call, root);
   detail::check_buffer(call, "buffer", buffer);
   detail::Arguments given;

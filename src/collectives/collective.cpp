@@ -97,9 +97,9 @@ struct AlgorithmRun {
   }
   Alike alike() const { return {given.root, given.bytes, given.op}; }
   void replace_types(KeptTypes& types) {
-    given.send = types.keep(given.send);
-    given.receive = types.keep(given.receive);
-    given.total = types.keep(given.total);
+    types.replace(given.send);
+    types.replace(given.receive);
+    types.replace(given.total);
   }
 };
 
@@ -127,14 +127,14 @@ Arguments reduction_arguments(const ConstBuffer& input, const Buffer& receive, M
   return arguments;
 }
 
-Operation make_operation(const Comm& comm, const char* call, const Collective& row, Arguments arguments,
+Operation make_operation(const Comm& comm, const char* call, const Collective& row, Arguments&& arguments,
                          std::size_t bytes, const CollectiveOptions& options) {
   const Case of{comm.size(), bytes, arguments.any_order};
   const Algorithm* algorithm =
       options.algorithm.empty() ? nullptr : find_named(row, of, options.algorithm, call);
   if (algorithm == nullptr) algorithm = &row.algorithms[choose(CommAccess::world(comm), row, of)];
   if (algorithm->make_memory != nullptr) arguments.memory = algorithm->make_memory();
-  return operation_on(comm, call, options.own_tag, AlgorithmRun{algorithm, std::move(arguments)});
+  return operation_on<AlgorithmRun>(comm, call, options.own_tag, algorithm, std::move(arguments));
 }
 
 }  // namespace detail

@@ -110,11 +110,11 @@ bool commutes(MPI_Op op);
 Arguments reduction_arguments(const ConstBuffer& input, const Buffer& receive, MPI_Op op);
 
 /// `bytes` is what the choice of an algorithm depends on besides.
-Operation make_operation(const Comm& comm, const char* call, const Collective& row, Arguments arguments,
+Operation make_operation(const Comm& comm, const char* call, const Collective& row, Arguments&& arguments,
                          std::size_t bytes, const CollectiveOptions& options);
 /// Where that is `arguments.bytes`.
 inline Operation make_operation(const Comm& comm, const char* call, const Collective& row,
-                                Arguments arguments, const CollectiveOptions& options) {
+                                Arguments&& arguments, const CollectiveOptions& options) {
   const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(arguments.bytes, 0));
   return make_operation(comm, call, row, std::move(arguments), bytes, options);
 }

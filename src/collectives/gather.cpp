@@ -55,7 +55,7 @@ Task<> gather_directly(Channel channel, const Arguments& given) {
 Operation gather(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
                  const CollectiveOptions& options) {
   constexpr const char* call = "wisp::gather";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_root(comm, call, root);
   const bool is_root = comm.rank() == root;
   if (is_root) {
@@ -75,7 +75,7 @@ Operation gather(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
 Operation gatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
                   const Merge& merge, const CollectiveOptions& options) {
   constexpr const char* call = "wisp::gatherm";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_root(comm, call, root);
   detail::check_merge(call, send, merge);
   if (comm.rank() == root) detail::check_buffer(call, "receive", receive);

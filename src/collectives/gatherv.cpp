@@ -44,7 +44,7 @@ constinit const Collective gatherv_row{"gatherv", gatherv_algorithms, gatherv_al
 Operation gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive, int root,
                   const CollectiveOptions& options) {
   constexpr const char* call = "wisp::gatherv";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_root(comm, call, root);
   if (comm.rank() == root) {
     detail::check_irregular(comm, call, "receive", receive);

@@ -70,8 +70,9 @@ class OperationOn final : public OperationBody {
   using Channels = ChannelsOf<On>;
 
  public:
-  OperationOn(const On& on, const char* call, std::optional<int> own_tag, Run run)
-      : on_(on), call_(call), own_tag_(own_tag), run_(std::move(run)) {}
+  template <class... Parts>
+  OperationOn(const On& on, const char* call, std::optional<int> own_tag, Parts&&... of_run)
+      : on_(on), call_(call), own_tag_(own_tag), run_{std::forward<Parts>(of_run)...} {}
 
   Task<> begin() const override {
     auto channel = fixed_ ? *fixed_ : Channels::make(on_, call_, own_tag_);
@@ -92,9 +93,10 @@ class OperationOn final : public OperationBody {
   std::optional<typename Channels::Type> fixed_;
 };
 
-template <class On, class Run>
-Operation operation_on(const On& on, const char* call, std::optional<int> own_tag, Run run) {
-  return Operation(std::make_unique<OperationOn<On, Run>>(on, call, own_tag, std::move(run)));
+/// Of a Run that is made in its place, of its parts.
+template <class Run, class On, class... Parts>
+Operation operation_on(const On& on, const char* call, std::optional<int> own_tag, Parts&&... of_run) {
+  return Operation(std::make_unique<OperationOn<On, Run>>(on, call, own_tag, std::forward<Parts>(of_run)...));
 }
 
 }  // namespace wisp::detail

@@ -66,7 +66,7 @@ constinit const Collective reduce_row{"reduce", reduce_algorithms, reduce_aliase
 Operation reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
                  const CollectiveOptions& options) {
   constexpr const char* call = "wisp::reduce";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_root(comm, call, root);
   detail::check_op(call, op);
   ConstBuffer input = send;

@@ -49,7 +49,7 @@ constinit const Collective reduce_scatter_row{"reduce_scatter", reduce_scatter_a
 Operation reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
                                const CollectiveOptions& options) {
   constexpr const char* call = "wisp::reduce_scatter_block";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_op(call, op);
   Buffer own = receive;
   ConstBuffer all = send;
@@ -68,7 +68,7 @@ Operation reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const 
 Operation reduce_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, Integers counts,
                          MPI_Op op, const CollectiveOptions& options) {
   constexpr const char* call = "wisp::reduce_scatter";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_op(call, op);
   detail::check_buffer(call, "receive", receive);
   const ConstBuffer all = is_in_place(send) ? ConstBuffer(receive) : send;

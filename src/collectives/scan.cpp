@@ -89,7 +89,7 @@ namespace {
 
 Arguments checked_scan(const Comm& comm, const char* call, const ConstBuffer& send, const Buffer& receive,
                        MPI_Op op) {
-  check_usable(comm, call);
+  check_member(comm, call);
   check_op(call, op);
   return reduction_arguments(checked_input(call, send, receive), receive, op);
 }

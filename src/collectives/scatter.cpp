@@ -57,7 +57,7 @@ Task<> scatter_directly(Channel channel, const Arguments& given) {
 Operation scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
                   const CollectiveOptions& options) {
   constexpr const char* call = "wisp::scatter";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_root(comm, call, root);
   const bool is_root = comm.rank() == root;
   if (is_root) {

@@ -38,7 +38,7 @@ constinit const Collective scatterv_row{"scatterv", scatterv_algorithms, {}, pic
 Operation scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& receive, int root,
                    const CollectiveOptions& options) {
   constexpr const char* call = "wisp::scatterv";
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   detail::check_root(comm, call, root);
   if (comm.rank() == root) {
     detail::check_irregular(comm, call, "send", send);

@@ -41,5 +41,10 @@ struct CommAccess {
 
 /// Throws unless the caller may start `call` on `comm`: a member of it, and MPI still there.
 void check_usable(const Comm& comm, const char* call);
+/// The first of the two; a channel asks for the other.
+inline void check_member(const Comm& comm, const char* call) {
+  if (!comm.is_member()) [[unlikely]]
+    check_usable(comm, call);
+}
 
 }  // namespace wisp::detail

@@ -89,6 +89,7 @@ std::unique_ptr<Transport> World::shared(std::unique_ptr<Transport> transport, c
 
 World::World(std::unique_ptr<Transport> transport, const Facts& facts)
     : transport_(std::move(transport)),
+      inner_(transport_->inner()),
       tags_(facts.tag_upper_bound, facts.mpi_comms),
       pair_codes_(*this, tags_.numbered_count()),
       mailbox_(*transport_, tags_, pair_codes_),

@@ -97,12 +97,13 @@ class World {
 
   /// MPI_COMM_NULL on a simulated cluster.
   MPI_Comm mpi_comm() const;
-  bool closed() const { return closed_ || transport_->inner().is_closed(); }
+  bool closed() const { return closed_ || inner_.is_closed(); }
   /// Gives the MPI communicator back; whatever still refers to this World can only be dropped.
   void close() noexcept;
 
  private:
   std::unique_ptr<Transport> transport_;
+  const Transport& inner_;
   TagLayout tags_;
   PairCodes pair_codes_;
   Mailbox mailbox_;

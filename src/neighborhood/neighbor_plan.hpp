@@ -28,8 +28,8 @@ struct NeighborRun {
   Task<> operator()(Channel channel) const;
   Alike alike() const { return {}; }
   void replace_types(KeptTypes& types) {
-    for (Buffer& block : what.send.blocks) block = types.keep(block);
-    for (Buffer& block : what.receive.blocks) block = types.keep(block);
+    for (Buffer& block : what.send.blocks) types.replace(block);
+    for (Buffer& block : what.receive.blocks) types.replace(block);
   }
 };
 
@@ -69,7 +69,7 @@ Operation neighbor_operation(const Neighborhood& on, const char* call, NeighborP
     return bind_exchange(state, call, pattern, std::move(send), std::move(receive), options);
   };
   if (!state.checks_operations)
-    return operation_on(state.comm, call, options.own_tag, NeighborRun{bind(nullptr), nullptr});
+    return operation_on<NeighborRun>(state.comm, call, options.own_tag, bind(nullptr), nullptr);
   auto own = std::make_shared<OwnArguments>();
   Exchange what = exchange_of_nothing();
   try {
@@ -77,7 +77,7 @@ Operation neighbor_operation(const Neighborhood& on, const char* call, NeighborP
   } catch (const Error& error) {
     own->failure = error;
   }
-  return operation_on(state.comm, call, options.own_tag, NeighborRun{std::move(what), std::move(own)});
+  return operation_on<NeighborRun>(state.comm, call, options.own_tag, std::move(what), std::move(own));
 }
 
 }  // namespace wisp::detail

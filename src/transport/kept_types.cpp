@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
-#include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
 namespace {
 
 bool is_named(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL || plain_size_of(type)) return true;
+  if (type == MPI_DATATYPE_NULL) return true;
   int integers = 0;
   int addresses = 0;
   int types = 0;
@@ -27,7 +26,7 @@ KeptTypes::~KeptTypes() {
   for (Kept& kept : types_) MPI_Type_free(&kept.ours);
 }
 
-MPI_Datatype KeptTypes::keep_type(MPI_Datatype type) {
+MPI_Datatype KeptTypes::own_derived(MPI_Datatype type) {
   const auto known =
       std::find_if(types_.begin(), types_.end(), [&](const Kept& kept) { return kept.given == type; });
   if (known != types_.end()) return known->ours;
@@ -36,6 +35,12 @@ MPI_Datatype KeptTypes::keep_type(MPI_Datatype type) {
   check_mpi(MPI_Type_dup(type, &ours), "MPI_Type_dup");
   types_.push_back({type, ours});
   return ours;
+}
+
+std::span<const MPI_Datatype> KeptTypes::own(std::span<const MPI_Datatype> types) {
+  std::vector<MPI_Datatype>& list = lists_.emplace_back();
+  for (const MPI_Datatype type : types) list.push_back(own(type));
+  return list;
 }
 
 }  // namespace wisp::detail

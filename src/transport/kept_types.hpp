@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "transport/type_layout.hpp"
 #include "wisp/blocks.hpp"
-#include "wisp/buffer.hpp"
 #include "wisp/task.hpp"
 
 namespace wisp::detail {
@@ -25,26 +25,25 @@ class KeptTypes {
 
   bool empty() const { return types_.empty() && lists_.empty(); }
 
-  ConstBuffer keep(const ConstBuffer& buffer) {
-    return {buffer.address, buffer.count, keep_type(buffer.type)};
+  /// Puts duplicates in the place of the caller's types.
+  template <class AnyBuffer>
+  void replace(AnyBuffer& of) {
+    of.type = own(of.type);
+    if constexpr (requires { of.types; }) {
+      if (!of.types.empty()) of.types = own(of.types);
+    }
   }
-  Buffer keep(const Buffer& buffer) { return {buffer.address, buffer.count, keep_type(buffer.type)}; }
-  ConstBlocks keep(const ConstBlocks& blocks) { return keep_all(blocks); }
-  Blocks keep(const Blocks& blocks) { return keep_all(blocks); }
+  /// With duplicates.
+  template <class AnyBuffer>
+  AnyBuffer keep(AnyBuffer of) {
+    replace(of);
+    return of;
+  }
 
  private:
-  MPI_Datatype keep_type(MPI_Datatype type);
-
-  template <class AnyBlocks>
-  AnyBlocks keep_all(AnyBlocks blocks) {
-    blocks.type = keep_type(blocks.type);
-    if (!blocks.types.empty()) {
-      std::vector<MPI_Datatype>& list = lists_.emplace_back();
-      for (const MPI_Datatype type : blocks.types) list.push_back(keep_type(type));
-      blocks.types = list;
-    }
-    return blocks;
-  }
+  MPI_Datatype own(MPI_Datatype type) { return plain_size_of(type) ? type : own_derived(type); }
+  MPI_Datatype own_derived(MPI_Datatype type);
+  std::span<const MPI_Datatype> own(std::span<const MPI_Datatype> types);
 
   struct Kept {
     MPI_Datatype given;

@@ -25,6 +25,7 @@ std::size_t part_of(const TypeLayout& layout) {
 }  // namespace
 
 std::optional<std::size_t> plain_size_of(MPI_Datatype type) {
+  if (type == MPI_DOUBLE) return 8;
   if (type == MPI_BYTE || type == MPI_PACKED || type == MPI_CHAR || type == MPI_UNSIGNED_CHAR ||
       type == MPI_INT8_T || type == MPI_UINT8_T) {
     return 1;
@@ -33,7 +34,7 @@ std::optional<std::size_t> plain_size_of(MPI_Datatype type) {
       type == MPI_UINT32_T) {
     return 4;
   }
-  if (type == MPI_DOUBLE || type == MPI_LONG_LONG || type == MPI_UNSIGNED_LONG_LONG || type == MPI_INT64_T ||
+  if (type == MPI_LONG_LONG || type == MPI_UNSIGNED_LONG_LONG || type == MPI_INT64_T ||
       type == MPI_UINT64_T) {
     return 8;
   }
