@@ -1,0 +1,112 @@
+// An operation is a value: nothing happens before it is run, started, made persistent or awaited.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "wisp/chain.hpp"
+#include "wisp/collectives.hpp"
+#include "wisp/comm.hpp"
+#include "wisp/error.hpp"
+#include "world.hpp"
+
+namespace wisp {
+namespace {
+
+using test::world;
+
+TEST(OperationTest, MayBeDroppedOnOneRank) {
+  const Comm comm = world();
+  int sum = 0;
+  int one = 1;
+  if (comm.rank() == 0) {
+    for (int i = 0; i < 10; ++i)
+      std::optional<Operation>(allreduce(comm, buffer_of(one), buffer_of(sum), MPI_SUM)).reset();
+  }
+  comm.allreduce(buffer_of(one), buffer_of(sum), MPI_SUM);
+  EXPECT_EQ(sum, comm.size());
+}
+
+TEST(OperationTest, RunsAndStartsAgain) {
+  const Comm comm = world();
+  int sum = 0;
+  int mine = 1;
+  Operation operation = allreduce(comm, buffer_of(std::as_const(mine)), buffer_of(sum), MPI_SUM);
+  for (mine = 1; mine < 4; ++mine) {
+    operation.run();
+    EXPECT_EQ(sum, mine * comm.size());
+    operation.start().wait();
+    EXPECT_EQ(sum, mine * comm.size());
+  }
+  comm.run(Task<>(operation));
+  const Operation moved = std::move(operation);
+  moved.run();
+  EXPECT_EQ(sum, mine * comm.size());
+}
+
+TEST(OperationTest, TakesItsPlaceInTheOrderWhenItStarts) {
+  const Comm comm = world();
+  int first = comm.rank() == 0 ? 1 : 0;
+  int second = comm.rank() == 0 ? 2 : 0;
+  // Made in one order, started in another; on odd ranks they are made the other way round.
+  std::vector<Operation> operations;
+  const bool turned = comm.rank() % 2 == 1;
+  if (turned) operations.push_back(bcast(comm, buffer_of(second), 0));
+  operations.push_back(bcast(comm, buffer_of(first), 0));
+  if (!turned) operations.push_back(bcast(comm, buffer_of(second), 0));
+  Request of_second = operations[turned ? 0 : 1].start();
+  operations[turned ? 1 : 0].run();
+  of_second.wait();
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 2);
+}
+
+TEST(OperationTest, OfAnyKindIsPersistent) {
+  const Comm comm = world();
+  const Chain chain(comm);
+  int sum = 0;
+  int mine = 0;
+  Request on_comm = scan(comm, buffer_of(std::as_const(mine)), buffer_of(sum), MPI_SUM).persistent();
+  Request on_chain = scan(chain, buffer_of(std::as_const(mine)), buffer_of(sum), MPI_SUM).persistent();
+  for (mine = 1; mine < 4; ++mine) {
+    for (Request* request : {&on_comm, &on_chain}) {
+      sum = 0;
+      request->start();
+      request->wait();
+      EXPECT_EQ(sum, mine * (comm.rank() + 1));
+    }
+  }
+}
+
+TEST(OperationTest, KeepsDatatypesOfWhatHasStarted) {
+  const Comm comm = world();
+  std::vector<double> data(6, comm.rank() == 0 ? 3.0 : 0.0);
+  MPI_Datatype pairs = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_DOUBLE, &pairs);
+  MPI_Type_commit(&pairs);
+  Operation operation = bcast(comm, {data.data(), 3, pairs}, 0);
+  Request request = operation.start();
+  MPI_Type_free(&pairs);
+  request.wait();
+  EXPECT_EQ(data, std::vector<double>(6, 3.0));
+  // The operation holds what its first start has kept.
+  if (comm.rank() > 0) data.assign(6, 0.0);
+  operation.start().wait();
+  EXPECT_EQ(data, std::vector<double>(6, 3.0));
+}
+
+TEST(OperationTest, ChecksArgumentsWhenItIsMade) {
+  const Comm comm = world();
+  int value = 0;
+  try {
+    std::optional<Operation>(bcast(comm, buffer_of(value), comm.size()));
+    ADD_FAILURE() << "an operation with a wrong root";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.error_class(), MPI_ERR_ROOT);
+  }
+}
+
+}  // namespace
+}  // namespace wisp
