@@ -2,24 +2,51 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <complex>
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <ranges>
 #include <span>
+#include <tuple>
 #include <type_traits>
+#include <typeinfo>
+#include <utility>
 
 namespace wisp {
 
+/// What travels of a struct, for structs of one's own: a tuple of pointers to members, which are themselves
+/// of types that have a datatype, or arrays of those.
+///
+///     template <>
+///     inline constexpr auto wisp::members_of<Particle> = std::tuple(&Particle::position, &Particle::mass);
 template <class T>
-concept HasDatatype = std::is_arithmetic_v<T> || std::same_as<T, std::byte> ||
-    std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
+inline constexpr auto members_of = nullptr;
 
-/// The MPI datatype of a C++ arithmetic, byte or complex type.
+template <class T>
+concept HasMembers =
+    std::is_trivially_copyable_v<T> && !std::is_null_pointer_v<std::remove_cv_t<decltype(members_of<T>)>>;
+
+template <class T>
+concept HasDatatype = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_as<T, std::complex<float>> ||
+    std::same_as<T, std::complex<double>> || HasMembers<T>;
+
+namespace detail {
+template <HasMembers T>
+MPI_Datatype datatype_of_struct();
+}  // namespace detail
+
+/// The MPI datatype of a C++ arithmetic, enumeration, byte or complex type, or of a struct with members_of;
+/// that of a struct is made once, and freed when MPI ends.
 template <HasDatatype T>
 MPI_Datatype datatype_of() {
   if constexpr (std::same_as<T, std::byte>)
     return MPI_BYTE;
+  else if constexpr (HasMembers<T>)
+    return detail::datatype_of_struct<T>();
+  else if constexpr (std::is_enum_v<T>)
+    return datatype_of<std::underlying_type_t<T>>();
   else if constexpr (std::same_as<T, char>)
     return MPI_CHAR;
   else if constexpr (std::same_as<T, wchar_t>)
@@ -51,6 +78,74 @@ MPI_Datatype datatype_of() {
   else
     return std::is_signed_v<T> ? MPI_INT8_T : MPI_UINT8_T;
 }
+
+namespace detail {
+
+struct StructMember {
+  MPI_Aint offset;
+  int count;
+  MPI_Datatype type;
+};
+/// That of the struct, from the list of all that were made, or made of its members.
+MPI_Datatype kept_datatype(const std::type_info& of);
+MPI_Datatype keep_datatype(const std::type_info& of, std::span<const StructMember> members,
+                           std::size_t bytes);
+
+template <class M>
+struct Elements {
+  using Type = M;
+  static constexpr int count = 1;
+};
+template <class M, std::size_t n>
+struct Elements<M[n]> {
+  using Type = typename Elements<M>::Type;
+  static constexpr int count = static_cast<int>(n) * Elements<M>::count;
+};
+template <class M, std::size_t n>
+struct Elements<std::array<M, n>> : Elements<M[n]> {};
+
+template <class T, class M>
+StructMember struct_member(M T::*member) {
+  union {
+    char nothing;
+    T object;
+  } const place{};
+  using Of = Elements<M>;
+  static_assert(HasDatatype<typename Of::Type>, "wisp::members_of: a member has no datatype");
+  const auto* begin = reinterpret_cast<const char*>(&place);
+  const auto* at = reinterpret_cast<const char*>(std::addressof(place.object.*member));
+  return {at - begin, Of::count, datatype_of<typename Of::Type>()};
+}
+
+template <HasMembers T>
+MPI_Datatype datatype_of_struct() {
+  const MPI_Datatype kept = kept_datatype(typeid(T));
+  if (kept != MPI_DATATYPE_NULL) [[likely]]
+    return kept;
+  return std::apply(
+      [](auto... members) {
+        const StructMember all[] = {struct_member(members)...};
+        return keep_datatype(typeid(T), all, sizeof(T));
+      },
+      members_of<T>);
+}
+
+/// `length` elements, the next of which is `stride` bytes further.
+MPI_Datatype make_run(MPI_Datatype element, std::size_t length, MPI_Aint stride);
+void free_run(MPI_Datatype& type) noexcept;
+[[noreturn]] void throw_not_contiguous();
+
+template <class View>
+std::size_t run_of(const View& view) {
+  if constexpr (View::rank() == 1) {
+    return 1;
+  } else {
+    if (view.stride(1) != 1) throw_not_contiguous();
+    return static_cast<std::size_t>(view.extent(1));
+  }
+}
+
+}  // namespace detail
 
 /// `count` elements of an MPI datatype at `address`, to be read. Made implicitly from contiguous ranges
 /// (std::span, std::vector, std::array) of types that have a datatype; their count is the whole range.
@@ -89,6 +184,52 @@ struct Buffer {
 
   operator ConstBuffer() const { return {address, count, type}; }  // NOLINT(google-explicit-constructor)
 };
+
+/// `count` runs of `length` elements each, which begin `stride` elements from each other: a column of a
+/// matrix, a block of its rows. A Buffer is made of it without a copy, to be written if T is not const; it
+/// must not outlive this, but an operation that has started may.
+template <class T>
+requires HasDatatype<std::remove_const_t<T>>
+class Strided {
+ public:
+  Strided(T* first, std::size_t count, std::ptrdiff_t stride, std::size_t length = 1)
+      : first_(first),
+        count_(count),
+        type_(detail::make_run(datatype_of<std::remove_const_t<T>>(), length,
+                               stride * static_cast<std::ptrdiff_t>(sizeof(T)))) {}
+  /// Of anything that has data_handle(), extent(i) and stride(i), as std::mdspan: of one dimension, or of two
+  /// the second of which is contiguous.
+  template <class View>
+  requires requires(const View& view) {
+    view.data_handle();
+    view.extent(0);
+    view.stride(0);
+  } &&(View::rank() == 1 || View::rank() == 2) explicit Strided(const View& view)
+      : Strided(view.data_handle(), static_cast<std::size_t>(view.extent(0)),
+                static_cast<std::ptrdiff_t>(view.stride(0)), detail::run_of(view)) {
+  }
+  Strided(Strided&& other) noexcept
+      : first_(other.first_), count_(other.count_), type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
+  Strided& operator=(Strided&& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(count_, other.count_);
+    std::swap(type_, other.type_);
+    return *this;
+  }
+  ~Strided() { detail::free_run(type_); }
+
+  operator ConstBuffer() const { return {first_, count_, type_}; }  // NOLINT(google-explicit-constructor)
+  operator Buffer() const requires(!std::is_const_v<T>) {           // NOLINT(google-explicit-constructor)
+    return {first_, count_, type_};
+  }
+
+ private:
+  T* first_;
+  std::size_t count_;
+  MPI_Datatype type_;
+};
+template <class View>
+Strided(const View&) -> Strided<std::remove_pointer_t<decltype(std::declval<const View&>().data_handle())>>;
 
 /// One variable as a buffer of one element.
 template <HasDatatype T>

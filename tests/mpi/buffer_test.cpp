@@ -1,0 +1,145 @@
+// Buffers of what users have: structs, one value, rows, columns and blocks of matrices.
+
+#include "wisp/buffer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "wisp/collectives.hpp"
+#include "wisp/comm.hpp"
+#include "wisp/error.hpp"
+#include "world.hpp"
+
+namespace wisp::test {
+
+enum class Kind : std::uint8_t { light, heavy };
+
+struct Point {
+  double x, y;
+};
+
+struct Particle {
+  char gap_behind = 'g';
+  Point at{};
+  float weights[2][3]{};
+  std::array<std::int16_t, 3> counts{};
+  Kind kind = Kind::light;
+  int left_out = 0;
+};
+
+/// Of the standard library's only newer compilers have it.
+template <class T, int dimensions>
+struct View {
+  T* data;
+  std::array<std::size_t, 2> extents;
+  std::array<std::size_t, 2> strides;
+
+  static constexpr std::size_t rank() { return dimensions; }
+  T* data_handle() const { return data; }
+  std::size_t extent(std::size_t i) const { return extents[i]; }
+  std::size_t stride(std::size_t i) const { return strides[i]; }
+};
+
+}  // namespace wisp::test
+
+template <>
+inline constexpr auto wisp::members_of<wisp::test::Point> = std::tuple(&wisp::test::Point::x,
+                                                                       &wisp::test::Point::y);
+template <>
+inline constexpr auto wisp::members_of<wisp::test::Particle> = std::tuple(&wisp::test::Particle::gap_behind,
+                                                                          &wisp::test::Particle::at,
+                                                                          &wisp::test::Particle::weights,
+                                                                          &wisp::test::Particle::counts,
+                                                                          &wisp::test::Particle::kind);
+
+namespace wisp {
+namespace {
+
+using test::Kind;
+using test::Particle;
+using test::View;
+using test::world;
+
+TEST(BufferTest, StructsTravelByTheirMembers) {
+  const Comm comm = world();
+  std::vector<Particle> all(static_cast<std::size_t>(comm.size()));
+  Particle mine{static_cast<char>('a' + comm.rank()),
+                {comm.rank() + 0.5, -1.0},
+                {{1, 2, 3}, {4, 5, 6}},
+                {7, 8, static_cast<std::int16_t>(comm.rank())},
+                Kind::heavy,
+                5};
+  for (Particle& one : all) one.left_out = -1;
+  comm.allgather(buffer_of(mine), all);
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const Particle& one = all[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(one.gap_behind, 'a' + rank);
+    EXPECT_EQ(one.at.x, rank + 0.5);
+    EXPECT_EQ(one.weights[1][2], 6);
+    EXPECT_EQ(one.counts[2], rank);
+    EXPECT_EQ(one.kind, Kind::heavy);
+    EXPECT_EQ(one.left_out, -1) << "what is no member of the list stays as it is";
+  }
+  EXPECT_EQ(datatype_of<Particle>(), datatype_of<Particle>()) << "made once";
+  int size = 0;
+  MPI_Type_size(datatype_of<Particle>(), &size);
+  EXPECT_EQ(size, 1 + 2 * 8 + 6 * 4 + 3 * 2 + 1);
+}
+
+constexpr std::size_t rows = 3;
+constexpr std::size_t columns = 5;
+
+std::vector<int> matrix_of(int first) {
+  std::vector<int> matrix(rows * columns);
+  std::iota(matrix.begin(), matrix.end(), first);
+  return matrix;
+}
+
+TEST(BufferTest, ColumnsAndBlocksAreSentWithoutACopy) {
+  const Comm comm = world();
+  std::vector<int> matrix = matrix_of(comm.rank() == 0 ? 100 : 0);
+  std::vector<int> expected = matrix_of(0);
+  const std::vector<int> of_root = matrix_of(100);
+  // Column 2, then the block of columns 3 and 4 in rows 1 and 2.
+  comm.bcast(Strided(matrix.data() + 2, rows, columns), 0);
+  comm.bcast(Strided(matrix.data() + columns + 3, 2, columns, 2), 0);
+  for (const std::size_t place : {2UL, 7UL, 12UL, 8UL, 9UL, 13UL, 14UL}) expected[place] = of_root[place];
+  EXPECT_EQ(matrix, comm.rank() == 0 ? of_root : expected);
+}
+
+TEST(BufferTest, AColumnOfOneRankIsAVectorOfAnother) {
+  const Comm comm = world();
+  const std::vector<int> matrix = matrix_of(0);
+  std::vector<int> column(rows);
+  const Strided<const int> from(matrix.data() + 1, rows, columns);
+  comm.sendrecv(from, (comm.rank() + 1) % comm.size(), 0, column,
+                (comm.rank() + comm.size() - 1) % comm.size(), 0);
+  EXPECT_EQ(column, (std::vector<int>{1, 6, 11}));
+}
+
+TEST(BufferTest, ViewsOfOneAndTwoDimensions) {
+  const Comm comm = world();
+  std::vector<int> matrix = matrix_of(comm.rank() == 0 ? 100 : 0);
+  Request request = comm.ibcast(Strided(View<int, 1>{matrix.data(), {rows, 0}, {columns, 0}}), 0);
+  request.wait();
+  comm.bcast(Strided(View<int, 2>{matrix.data() + 1, {2, 3}, {columns, 1}}), 0);
+  const std::vector<int> of_root = matrix_of(100);
+  std::vector<int> expected = matrix_of(comm.rank() == 0 ? 100 : 0);
+  for (const std::size_t place : {0UL, 5UL, 10UL, 1UL, 2UL, 3UL, 6UL, 7UL, 8UL})
+    expected[place] = of_root[place];
+  EXPECT_EQ(matrix, expected);
+  EXPECT_THROW((Strided(View<int, 2>{matrix.data(), {2, 2}, {columns, 2}})), Error);
+}
+
+static_assert(!std::is_convertible_v<Strided<const int>, Buffer>);
+static_assert(std::is_convertible_v<Strided<const int>, ConstBuffer>);
+static_assert(!std::is_convertible_v<std::span<const Particle>, Buffer>);
+static_assert(HasDatatype<Kind> && HasDatatype<std::byte> && !HasDatatype<std::vector<int>>);
+
+}  // namespace
+}  // namespace wisp
