@@ -148,7 +148,7 @@ std::vector<int> chosen_counts(const Options& options, const Collective& of) {
 
 /// Who shares its algorithms with another.
 std::string table_of(const std::string& op) {
-  return op == "exscan" ? "scan" : op == "reduce_scatter_block" ? "reduce_scatter" : op;
+  return op == "reduce_scatter_block" ? "reduce_scatter" : op;
 }
 
 void check_algorithm(const Options& options, const Collective& of) {

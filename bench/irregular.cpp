@@ -72,7 +72,8 @@ BlocksCell make_cell(const Distribution& distribution, int average, int ranks, i
   return cell;
 }
 
-std::vector<Distribution> chosen_distributions(std::string_view bench, const Options& options) {
+std::vector<Distribution> chosen_distributions(std::string_view bench, const Options& options,
+                                               const std::vector<std::string_view>& algorithms) {
   std::vector<Distribution> chosen;
   std::vector<std::string_view> names;
   for (const Distribution& distribution : distributions) {
@@ -80,7 +81,7 @@ std::vector<Distribution> chosen_distributions(std::string_view bench, const Opt
     if (options.op.empty() || options.op == distribution.name) chosen.push_back(distribution);
   }
   check_choice(bench, "--op", options.op, names);
-  check_choice(bench, "--algorithm", options.algorithm, algorithms_of(bench));
+  check_choice(bench, "--algorithm", options.algorithm, algorithms);
   return chosen;
 }
 
@@ -205,7 +206,7 @@ void bench_irregular(const Irregular& of, const Options& options) {
                 comm.rank() == 0);
   const Method method = method_of(options);
   const CollectiveOptions algorithm{{}, options.algorithm};
-  for (const Distribution& distribution : chosen_distributions(of.bench, options)) {
+  for (const Distribution& distribution : chosen_distributions(of.bench, options, algorithms_of(of.bench))) {
     for (const int average : chosen_averages(options)) {
       BlocksCell cell = make_cell(distribution, average, ranks, comm.rank());
       for (const int root : {first_root(ranks), 0}) {
@@ -316,7 +317,7 @@ void simulate_irregular(const SimulatedOperation& of, const Options& options,
   const int root = cluster.ranks / 2;
   std::vector<std::string_view> named = algorithms_of(of.bench);
   named.push_back(binomial);
-  for (const Distribution& distribution : chosen_distributions(of.bench, options)) {
+  for (const Distribution& distribution : chosen_distributions(of.bench, options, named)) {
     for (const int average : chosen_averages(options)) {
       SimulatedCell cell(distribution, average, cluster.ranks);
       std::vector<Row> rows;

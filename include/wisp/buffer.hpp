@@ -25,8 +25,7 @@ template <class T>
 inline constexpr auto members_of = nullptr;
 
 template <class T>
-concept HasMembers =
-    std::is_trivially_copyable_v<T> && !std::is_null_pointer_v<std::remove_cv_t<decltype(members_of<T>)>>;
+concept HasMembers = !std::is_null_pointer_v<std::remove_cv_t<decltype(members_of<T>)>>;
 
 template <class T>
 concept HasDatatype = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_as<T, std::complex<float>> ||
@@ -38,10 +37,12 @@ MPI_Datatype datatype_of_struct();
 }  // namespace detail
 
 /// The MPI datatype of a C++ arithmetic, enumeration, byte or complex type, or of a struct with members_of;
-/// that of a struct is made once, and freed when MPI ends.
+/// that of a struct is made once, and freed when MPI ends (so MPI must run, and the thread may call it).
 template <HasDatatype T>
 MPI_Datatype datatype_of() {
-  if constexpr (std::same_as<T, std::byte>)
+  if constexpr (!std::same_as<T, std::remove_cv_t<T>>)
+    return datatype_of<std::remove_cv_t<T>>();
+  else if constexpr (std::same_as<T, std::byte>)
     return MPI_BYTE;
   else if constexpr (HasMembers<T>)
     return detail::datatype_of_struct<T>();
@@ -75,8 +76,10 @@ MPI_Datatype datatype_of() {
     return std::is_signed_v<T> ? MPI_INT : MPI_UNSIGNED;
   else if constexpr (sizeof(T) == 2)
     return std::is_signed_v<T> ? MPI_INT16_T : MPI_UINT16_T;
-  else
+  else {
+    static_assert(sizeof(T) == 1);
     return std::is_signed_v<T> ? MPI_INT8_T : MPI_UINT8_T;
+  }
 }
 
 namespace detail {
@@ -104,27 +107,29 @@ struct Elements<M[n]> {
 template <class M, std::size_t n>
 struct Elements<std::array<M, n>> : Elements<M[n]> {};
 
-template <class T, class M>
-StructMember struct_member(M T::*member) {
-  union {
+/// Of T, whose own or whose base's it is.
+template <class T, class Of, class M>
+StructMember struct_member(M Of::*member) {
+  static const union {
     char nothing;
     T object;
-  } const place{};
-  using Of = Elements<M>;
-  static_assert(HasDatatype<typename Of::Type>, "wisp::members_of: a member has no datatype");
+  } place{};
+  using Member = Elements<std::remove_cv_t<M>>;
+  static_assert(HasDatatype<typename Member::Type>, "wisp::members_of: a member has no datatype");
   const auto* begin = reinterpret_cast<const char*>(&place);
-  const auto* at = reinterpret_cast<const char*>(std::addressof(place.object.*member));
-  return {at - begin, Of::count, datatype_of<typename Of::Type>()};
+  const auto* at = reinterpret_cast<const volatile char*>(std::addressof(place.object.*member));
+  return {const_cast<const char*>(at) - begin, Member::count, datatype_of<typename Member::Type>()};
 }
 
 template <HasMembers T>
 MPI_Datatype datatype_of_struct() {
+  static_assert(std::is_trivially_copyable_v<T>, "wisp::members_of: the struct is not trivially copyable");
   const MPI_Datatype kept = kept_datatype(typeid(T));
   if (kept != MPI_DATATYPE_NULL) [[likely]]
     return kept;
   return std::apply(
       [](auto... members) {
-        const StructMember all[] = {struct_member(members)...};
+        const StructMember all[] = {struct_member<T>(members)...};
         return keep_datatype(typeid(T), all, sizeof(T));
       },
       members_of<T>);
@@ -140,7 +145,7 @@ std::size_t run_of(const View& view) {
   if constexpr (View::rank() == 1) {
     return 1;
   } else {
-    if (view.stride(1) != 1) throw_not_contiguous();
+    if (view.extent(1) > 1 && view.stride(1) != 1) throw_not_contiguous();
     return static_cast<std::size_t>(view.extent(1));
   }
 }

@@ -119,7 +119,7 @@ struct ChainNeighbors {
 /// same chain, copying is cheap, destruction is local.
 ///
 /// Operations have the faces of those of Comm: the member blocks, the one with an i gives a Request, the one
-/// with _init a persistent one, and the free function of the same name gives a Task. All members start them
+/// with _init a persistent one, and the free function of the same name an Operation. All members start them
 /// in the same order. Chains are isolated, as communicators are.
 class Chain {
  public:
@@ -148,6 +148,7 @@ class Chain {
   Request ito_comm(Comm& made) const;
 
   // Made by scripts/faces from the operations that wisp/chain.hpp declares.
+  // clang-format off
   void barrier(const ChainOptions& options = {}) const;
   Request ibarrier(const ChainOptions& options = {}) const;
   Request barrier_init(const ChainOptions& options = {}) const;
@@ -219,6 +220,7 @@ class Chain {
   Request allgather_init(const ConstBuffer& send, const Buffer& receive,
                          const ChainOptions& options = {}) const;
   // End of what is made.
+  // clang-format on
 
   /// Runs a task of this chain to its end, and starts one, as the members do.
   void run(Task<> task) const;
@@ -235,7 +237,7 @@ class Chain {
   detail::ChainPlace place_;
 };
 
-// Tasks. p: ranks of the chain, n: bytes of one rank, α: latency, β: time per byte. Buffers as in
+// p: ranks of the chain, n: bytes of one rank, α: latency, β: time per byte. Buffers as in
 // wisp/collectives.hpp: where MPI counts per rank, the side with all blocks holds size() of them; `send` may
 // be in_place() where MPI has MPI_IN_PLACE. Wrong arguments throw an Error before any message.
 

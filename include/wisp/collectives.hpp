@@ -21,8 +21,8 @@
 
 namespace wisp {
 
-/// The algorithms that `CollectiveOptions::algorithm` may name for "bcast", "reduce", …; those of "scan" do
-/// "exscan" too, those of "reduce_scatter" "reduce_scatter_block", those of "alltoallv" "alltoallw".
+/// The algorithms that `CollectiveOptions::algorithm` may name for "bcast", "reduce", …; those of
+/// "reduce_scatter" do "reduce_scatter_block" too, those of "alltoallv" "alltoallw".
 std::vector<std::string_view> algorithms_of(std::string_view operation);
 
 /// The largest number of ranks on which gatherv and scatterv send every block straight to or from the root;

@@ -44,8 +44,9 @@ struct DuplicateOptions {
 /// communicator, copying is cheap, destruction frees, and nothing but `duplicate` (once), `create_group`,
 /// `icreate` and `to_mpi` takes a message.
 ///
-/// Every operation has three faces: the member blocks (`comm.bcast`), the member with an i gives a Request
-/// (`comm.ibcast`), and the free function of the same name gives a Task to await (`co_await bcast(comm, …)`).
+/// Every collective has four faces: the member blocks (`comm.bcast`), the one with an i gives a Request
+/// (`comm.ibcast`), the one with _init a persistent one, and the free function of the same name an Operation,
+/// to await (`co_await bcast(comm, …)`) or for any of the others.
 ///
 /// Communicators are isolated: operations on different ones never interfere, whatever ranks they share. For
 /// that, processes make the communicators that they share in the same order, as MPI demands too, and every
@@ -133,6 +134,7 @@ class Comm {
   // Collectives: wisp/collectives.hpp says what each does and costs. Each blocks, or gives a request that is
   // started, or (…_init) one that `Request::start` starts as often as one likes.
   // Made by scripts/faces from the operations that wisp/collectives.hpp declares.
+  // clang-format off
   void barrier(const CollectiveOptions& options = {}) const;
   Request ibarrier(const CollectiveOptions& options = {}) const;
   Request barrier_init(const CollectiveOptions& options = {}) const;
@@ -244,6 +246,7 @@ class Comm {
   Request alltoallw_init(const ConstBlocks& send, const Blocks& receive,
                          const CollectiveOptions& options = {}) const;
   // End of what is made.
+  // clang-format on
 
   /// For algorithms of one's own: a channel for one operation, numbered like a collective (all members must
   /// ask in the same order) or with the user's own tag.

@@ -89,9 +89,10 @@ class Neighborhood {
   /// Whether operations compare block sizes first; without this, WISP_CHECK says so. The same on all ranks.
   void check_operations(bool enabled);
 
-  // Collectives, with the three faces of those of Comm. Buffers of the regular ones hold size() blocks;
+  // Collectives, with the faces of those of Comm. Buffers of the regular ones hold size() blocks;
   // `send` of an allgather holds one.
   // Made by scripts/faces from the operations that wisp/neighborhood.hpp declares.
+  // clang-format off
   void neighbor_alltoall(const ConstBuffer& send, const Buffer& receive,
                          const NeighborOptions& options = {}) const;
   Request ineighbor_alltoall(const ConstBuffer& send, const Buffer& receive,
@@ -129,6 +130,7 @@ class Neighborhood {
   Request neighbor_allgatherw_init(const ConstBuffer& send, const Blocks& receive,
                                    const NeighborOptions& options = {}) const;
   // End of what is made.
+  // clang-format on
 
   struct State;
   /// The library's own.

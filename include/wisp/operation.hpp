@@ -15,8 +15,12 @@ class OperationBody;
 
 /// A collective whose arguments are checked and whose algorithm is chosen; nothing else has happened yet.
 /// Awaited or run it is blocking, started it is nonblocking, `persistent` makes it start as often as one
-/// likes. It may be run or started again; each time it takes its place in the order of the communicator's
-/// collectives.
+/// likes. It may be run or started again when the run before has ended; each time it takes its place in the
+/// order of the communicator's collectives. What is checked then: that the communicator is still there, and
+/// the own tag.
+///
+/// Buffers, arrays, datatypes and operators are the caller's, and must live while it may still be run. One
+/// that was moved from, or made persistent, can only be assigned to or dropped.
 ///
 ///     co_await wisp::bcast(comm, data, 0);        // inside a coroutine
 ///     wisp::bcast(comm, data, 0).run();           // the same as comm.bcast(data, 0)
@@ -31,7 +35,7 @@ class [[nodiscard]] Operation {
 
   /// To its end, driving all operations of the process.
   void run() const;
-  /// The user may free his datatypes then; operators must live until the end.
+  /// Of derived datatypes it has duplicates from here on.
   Request start() const;
   Request persistent() &&;
 

@@ -30,6 +30,7 @@ struct ChainRun {
   ChainArguments given;
 
   Task<> operator()(Link link) const { return run(std::move(link), given); }
+  void prepare_to_repeat() {}
   Alike alike() const { return {.root = given.root, .bytes = given.bytes}; }
   void replace_types(KeptTypes& types) {
     types.replace(given.send);

@@ -61,13 +61,18 @@ struct ChainAccess {
   static Link persistent_link(const Chain& chain, const char* operation, std::optional<int> own_tag);
 };
 
+/// Throws unless the caller may start `call` on `chain`.
+void check_usable(const Chain& chain, const char* call);
+
 template <>
 struct ChannelsOf<Chain> {
   using Type = Link;
   static Link make(const Chain& chain, const char* call, std::optional<int> own_tag) {
+    check_usable(chain, call);
     return ChainAccess::link(chain, call, own_tag);
   }
   static Link make_persistent(const Chain& chain, const char* call, std::optional<int> own_tag) {
+    check_usable(chain, call);
     return ChainAccess::persistent_link(chain, call, own_tag);
   }
   static const ContextPtr& context(const Chain& chain) { return ChainAccess::context(chain); }
@@ -92,8 +97,5 @@ T result_of(const On& on, Task<T> task) {
   on.run(put(std::move(task), made));
   return made;
 }
-
-/// Throws unless the caller may start `call` on `chain`.
-void check_usable(const Chain& chain, const char* call);
 
 }  // namespace wisp::detail

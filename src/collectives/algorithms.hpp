@@ -86,12 +86,11 @@ Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, 
 /// The root's part of the direct gather and scatter, and that of the others.
 Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int root);
 Task<> send_block(Channel channel, ConstBuffer send, int root);
-/// Of blocks whose sizes only their ranks and the root know. What comes to `threshold` bytes goes straight to
-/// the root.
-/// What a run finds out, the next run of a persistent operation need not.
 struct OrderedNode;
 struct LedMemory;
 struct LedShape;
+/// Of blocks whose sizes only their ranks and the root know. What comes to `threshold` bytes goes straight to
+/// the root. What a run finds out, the next run of a persistent operation need not.
 Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,
                     std::shared_ptr<OrderedNode> known);
 Task<> gatherv_led(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,

@@ -93,7 +93,15 @@ struct AlgorithmRun {
   Arguments given;
 
   Task<> operator()(Channel channel) const {
-    return given.is_nothing() ? nothing() : algorithm->run(std::move(channel), given);
+    if (given.is_nothing()) return nothing();
+    if (algorithm->make_memory == nullptr || given.memory != nullptr) [[likely]]
+      return algorithm->run(std::move(channel), given);
+    Arguments for_one_run = given;
+    for_one_run.memory = algorithm->make_memory();
+    return algorithm->run(std::move(channel), for_one_run);
+  }
+  void prepare_to_repeat() {
+    if (algorithm->make_memory != nullptr) given.memory = algorithm->make_memory();
   }
   Alike alike() const { return {given.root, given.bytes, given.op}; }
   void replace_types(KeptTypes& types) {
@@ -133,7 +141,6 @@ Operation make_operation(const Comm& comm, const char* call, const Collective& r
   const Algorithm* algorithm =
       options.algorithm.empty() ? nullptr : find_named(row, of, options.algorithm, call);
   if (algorithm == nullptr) algorithm = &row.algorithms[choose(CommAccess::world(comm), row, of)];
-  if (algorithm->make_memory != nullptr) arguments.memory = algorithm->make_memory();
   return operation_on<AlgorithmRun>(comm, call, options.own_tag, algorithm, std::move(arguments));
 }
 

@@ -30,7 +30,7 @@ struct Arguments {
   int root = -1;            ///< -1: none
   std::int64_t bytes = -1;  ///< of a vector or block, as all ranks know them
   std::shared_ptr<const Merge> merge;
-  std::shared_ptr<void> memory;  ///< what one run finds out for the next ones
+  std::shared_ptr<void> memory;  ///< what a run of a persistent operation finds out for the next ones
 
   /// An operator may look at elements without data.
   bool is_nothing() const { return bytes == 0 && (op == MPI_OP_NULL || send.room == 0); }

@@ -33,7 +33,7 @@ constexpr Algorithm gatherv_algorithms[] = {
      },
      nullptr, make_memory<OrderedNode>}};
 
-constexpr Alias gatherv_aliases[] = {{"combined", "led"}};
+constexpr Alias gatherv_aliases[] = {{"combined", "led"}, {"binomial", "led"}};
 
 }  // namespace
 

@@ -19,8 +19,8 @@ Request Operation::start() const {
 }
 
 Request Operation::persistent() && {
-  body_->fix_channel();
   body_->keep_types();
+  body_->prepare_to_repeat();
   detail::ContextPtr context = body_->context();
   return {std::function<Task<>()>([body = std::shared_ptr<const detail::OperationBody>(std::move(body_))] {
             return body->begin();

@@ -19,8 +19,8 @@ class OperationBody : public PooledFrame {
 
   /// The task of one run. Its channel is made here.
   virtual Task<> begin() const = 0;
-  /// A channel that nobody else has, for all runs to come.
-  virtual void fix_channel() = 0;
+  /// Takes a channel that nobody else has, for all runs to come.
+  virtual void prepare_to_repeat() = 0;
   virtual const ContextPtr& context() const = 0;
 
   /// The same of a run that may go on when the caller's datatypes are gone.
@@ -64,7 +64,8 @@ Task<> run_checked(Channel channel, const char* call, Alike alike, Run run) {
 }
 
 /// On a Comm or a Chain; `run(channel)` gives the task of one run, `run.replace_types(types)` lets it have
-/// types of its own, `run.alike()` is what all ranks say alike.
+/// types of its own, `run.alike()` is what all ranks say alike, and after `run.prepare_to_repeat()` one run
+/// follows the other everywhere.
 template <class On, class Run>
 class OperationOn final : public OperationBody {
   using Channels = ChannelsOf<On>;
@@ -80,7 +81,10 @@ class OperationOn final : public OperationBody {
       return run_checked(std::move(channel), call_, run_.alike(), run_);
     return run_(std::move(channel));
   }
-  void fix_channel() override { fixed_ = Channels::make_persistent(on_, call_, own_tag_); }
+  void prepare_to_repeat() override {
+    run_.prepare_to_repeat();
+    fixed_ = Channels::make_persistent(on_, call_, own_tag_);
+  }
   const ContextPtr& context() const override { return Channels::context(on_); }
 
  private:

@@ -29,9 +29,11 @@ constexpr Algorithm scatterv_algorithms[] = {
      },
      nullptr, make_memory<OrderedNode>}};
 
+constexpr Alias scatterv_aliases[] = {{"binomial", "led"}};
+
 }  // namespace
 
-constinit const Collective scatterv_row{"scatterv", scatterv_algorithms, {}, pick_direct};
+constinit const Collective scatterv_row{"scatterv", scatterv_algorithms, scatterv_aliases, pick_direct};
 
 }  // namespace detail
 

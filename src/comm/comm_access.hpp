@@ -41,9 +41,9 @@ struct CommAccess {
 
 /// Throws unless the caller may start `call` on `comm`: a member of it, and MPI still there.
 void check_usable(const Comm& comm, const char* call);
-/// The first of the two; a channel asks for the other.
 inline void check_member(const Comm& comm, const char* call) {
-  if (!comm.is_member()) [[unlikely]]
+  const ContextPtr& context = CommAccess::context(comm);
+  if (!comm.is_member() || !context || context->world->closed()) [[unlikely]]
     check_usable(comm, call);
 }
 

@@ -19,8 +19,8 @@ struct SizedRank {
 };
 
 struct LedShape {
-  std::uint64_t threshold;  ///< bytes that go straight
-  int radix_bits = 2;       ///< of the tree
+  std::uint64_t threshold;              ///< bytes that go straight
+  static constexpr int radix_bits = 2;  ///< of the tree
 };
 
 /// A subtree of the k-nomial tree over `count` positions, seen from its own root at `position`; position 0 is

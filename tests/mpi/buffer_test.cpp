@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -45,8 +46,23 @@ struct View {
   std::size_t stride(std::size_t i) const { return strides[i]; }
 };
 
+struct Base {
+  int first = 1;
+};
+struct Other {
+  int second = 2;
+};
+struct Derived : Base, Other {
+  const double third = 3;
+  int fourth = 4;
+};
+
 }  // namespace wisp::test
 
+template <>
+inline constexpr auto wisp::members_of<wisp::test::Derived> = std::tuple(&wisp::test::Derived::first,
+                                                                         &wisp::test::Derived::second,
+                                                                         &wisp::test::Derived::third);
 template <>
 inline constexpr auto wisp::members_of<wisp::test::Point> = std::tuple(&wisp::test::Point::x,
                                                                        &wisp::test::Point::y);
@@ -89,6 +105,24 @@ TEST(BufferTest, StructsTravelByTheirMembers) {
   int size = 0;
   MPI_Type_size(datatype_of<Particle>(), &size);
   EXPECT_EQ(size, 1 + 2 * 8 + 6 * 4 + 3 * 2 + 1);
+}
+
+TEST(BufferTest, MembersOfBasesAndConstantOnesTravelToo) {
+  const test::Derived whole;
+  int size = 0;
+  MPI_Type_size(datatype_of<test::Derived>(), &size);
+  EXPECT_EQ(size, 4 + 4 + 8);
+  std::vector<std::byte> packed(static_cast<std::size_t>(size));
+  int position = 0;
+  MPI_Pack(&whole, 1, datatype_of<test::Derived>(), packed.data(), size, &position, MPI_COMM_SELF);
+  int numbers[2] = {};
+  double third = 0;
+  std::memcpy(numbers, packed.data(), sizeof numbers);
+  std::memcpy(&third, packed.data() + sizeof numbers, sizeof third);
+  EXPECT_EQ(numbers[0], 1);
+  EXPECT_EQ(numbers[1], 2);
+  EXPECT_EQ(third, 3);
+  EXPECT_EQ(datatype_of<const double>(), MPI_DOUBLE);
 }
 
 constexpr std::size_t rows = 3;
@@ -134,6 +168,7 @@ TEST(BufferTest, ViewsOfOneAndTwoDimensions) {
     expected[place] = of_root[place];
   EXPECT_EQ(matrix, expected);
   EXPECT_THROW((Strided(View<int, 2>{matrix.data(), {2, 2}, {columns, 2}})), Error);
+  comm.bcast(Strided(View<int, 2>{matrix.data(), {rows, 1}, {columns, rows}}), 0);
 }
 
 static_assert(!std::is_convertible_v<Strided<const int>, Buffer>);

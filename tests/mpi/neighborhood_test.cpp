@@ -196,10 +196,8 @@ TEST(NeighborhoodTest, FacesOfAnArrayGoStraightToAndFromIt) {
     MPI_Type_commit(&type);
     return type;
   };
-  std::vector<MPI_Datatype> sent = {make_face(n), make_face(1)};
-  std::vector<MPI_Datatype> received = {make_face(0), make_face(n + 1)};
   const Neighborhood on(all, Stencil(Torus({all.size()}, {0}), Offsets{{1}, {-1}}));
-  for (const NeighborOptions& options : all_options()) {
+  const auto expect_exchange = [&](const NeighborOptions& options, bool is_persistent) {
     std::vector<double> array(with_border * with_border * with_border, -1);
     const auto at = [&](int x, int y, int z) -> double& {
       return array[static_cast<std::size_t>((x * with_border + y) * with_border + z)];
@@ -210,11 +208,21 @@ TEST(NeighborhoodTest, FacesOfAnArrayGoStraightToAndFromIt) {
       }
     }
     {
-      // The arrays are not needed once the operation has started.
-      const std::vector<int> counts = {1, 1};
-      const std::vector<MPI_Aint> places = {0, 0};
-      Request request = on.ineighbor_alltoallw(ConstBlocks(array.data(), counts, places, sent),
-                                               Blocks(array.data(), counts, places, received), options);
+      Request request;
+      {
+        // Neither arrays nor datatypes are needed once the operation has started or is persistent.
+        std::vector<MPI_Datatype> sent = {make_face(n), make_face(1)};
+        std::vector<MPI_Datatype> received = {make_face(0), make_face(n + 1)};
+        const std::vector<int> counts = {1, 1};
+        const std::vector<MPI_Aint> places = {0, 0};
+        Operation operation = neighbor_alltoallw(on, ConstBlocks(array.data(), counts, places, sent),
+                                                 Blocks(array.data(), counts, places, received), options);
+        request = is_persistent ? std::move(operation).persistent() : operation.start();
+        for (std::vector<MPI_Datatype>* types : {&sent, &received}) {
+          for (MPI_Datatype& type : *types) MPI_Type_free(&type);
+        }
+      }
+      if (is_persistent) request.start();
       request.wait();
     }
     for (int x = 1; x <= n; ++x) {
@@ -226,9 +234,10 @@ TEST(NeighborhoodTest, FacesOfAnArrayGoStraightToAndFromIt) {
         EXPECT_EQ(at(x, y, n + 1), behind);
       }
     }
-  }
-  for (std::vector<MPI_Datatype>* types : {&sent, &received}) {
-    for (MPI_Datatype& type : *types) MPI_Type_free(&type);
+  };
+  for (const NeighborOptions& options : all_options()) {
+    expect_exchange(options, false);
+    expect_exchange(options, true);
   }
 }
 

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -95,6 +98,40 @@ TEST(OperationTest, KeepsDatatypesOfWhatHasStarted) {
   if (comm.rank() > 0) data.assign(6, 0.0);
   operation.start().wait();
   EXPECT_EQ(data, std::vector<double>(6, 3.0));
+}
+
+TEST(OperationTest, FindsOutNothingForLaterRunsUnlessItIsPersistent) {
+  const Comm comm = world();
+  const int mine = comm.rank();
+  const std::vector<int> counts(static_cast<std::size_t>(comm.size()), 1);
+  std::vector<int> all(counts.size());
+  std::vector<int> expected(counts.size());
+  std::iota(expected.begin(), expected.end(), 0);
+  for (const std::string_view algorithm : {"led", "tree"}) {
+    // The last rank makes it anew for each run.
+    const Operation kept = gatherv(comm, buffer_of(mine), {all, counts}, 0, {.algorithm = algorithm});
+    for (int run = 0; run < 3; ++run) {
+      std::fill(all.begin(), all.end(), -1);
+      if (comm.rank() == comm.size() - 1) {
+        comm.gatherv(buffer_of(mine), {all, counts}, 0, {.algorithm = algorithm});
+      } else {
+        kept.run();
+      }
+      if (comm.rank() == 0) {
+        EXPECT_EQ(all, expected) << algorithm;
+      }
+    }
+  }
+}
+
+TEST(OperationTest, OfAnEmptyCommunicatorIsAnError) {
+  Comm moved = world();
+  const Comm other = std::move(moved);
+  const Chain chain;
+  int value = 0;
+  EXPECT_THROW(moved.barrier(), Error);  // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW(chain.bcast(buffer_of(value), 0), Error);
+  other.barrier();
 }
 
 TEST(OperationTest, ChecksArgumentsWhenItIsMade) {

@@ -1,7 +1,7 @@
-// Regular gather, scatter and reduction over the ordered binomial tree of equal blocks, which every rank
+// Regular scatter and reduction over the ordered binomial tree of equal blocks, which every rank
 // knows without a message. A rank's subtree is a range of ranks around it, whatever the root: blocks never
-// wrap around, and operands meet in rank order. Cubes whose blocks reach the threshold are gathered straight
-// to the root.
+// wrap around, and operands meet in rank order. Cubes whose blocks reach the threshold come straight from
+// the root.
 //
 //   0 ─► 1 ─► 3 ◄─ 5 ◄─ 4          root 3, 7 ranks
 //        2 ──►┘◄── 6               ⌈log2 p⌉ α + (p - 1) n β, ⌈log2 T/n⌉ α with a threshold T
@@ -14,7 +14,7 @@
 namespace wisp::detail {
 namespace {
 
-/// The messages of the root, each with a part of the blocks: those of its children, and those that come or go
+/// The messages of the root, each with a part of the blocks: those to its children, and those that go
 /// straight.
 struct RootMessage {
   int peer;
