@@ -2,6 +2,7 @@
 
 #include "chain/algorithms.hpp"
 #include "chain/link.hpp"
+#include "collectives/block_list.hpp"
 #include "collectives/checks.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/split.hpp"
@@ -9,7 +10,6 @@
 namespace wisp {
 
 namespace detail {
-namespace {
 
 /// Each operation uses those that it has.
 struct ChainArguments {
@@ -38,6 +38,8 @@ struct ChainRun {
     if (given.after) types.replace(*given.after);
   }
 };
+
+namespace {
 
 Operation make(const Chain& chain, const char* call, const ChainOptions& options,
                Task<> (*run)(Link link, const ChainArguments& given), ChainArguments&& given) {

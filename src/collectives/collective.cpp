@@ -87,7 +87,9 @@ int find_direct_ranks(const Machine& machine) {
   return most;
 }
 
-/// An algorithm with its arguments.
+}  // namespace
+
+/// An algorithm with its arguments. (Coroutines hold it: it has a name for all files.)
 struct AlgorithmRun {
   const Algorithm* algorithm;
   Arguments given;
@@ -110,8 +112,6 @@ struct AlgorithmRun {
     types.replace(given.total);
   }
 };
-
-}  // namespace
 
 int direct_ranks(World& world) {
   int& kept = world.kept_direct_ranks();
