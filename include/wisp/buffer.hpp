@@ -14,6 +14,8 @@
 #include <typeinfo>
 #include <utility>
 
+#include "wisp/detail/as_size.hpp"
+
 namespace wisp {
 
 /// What travels of a struct, for structs of one's own: a tuple of pointers to members, which are themselves
@@ -146,7 +148,7 @@ std::size_t run_of(const View& view) {
     return 1;
   } else {
     if (view.extent(1) > 1 && view.stride(1) != 1) throw_not_contiguous();
-    return static_cast<std::size_t>(view.extent(1));
+    return as_size(view.extent(1));
   }
 }
 
@@ -210,7 +212,7 @@ class Strided {
     view.extent(0);
     view.stride(0);
   } &&(View::rank() == 1 || View::rank() == 2) explicit Strided(const View& view)
-      : Strided(view.data_handle(), static_cast<std::size_t>(view.extent(0)),
+      : Strided(view.data_handle(), detail::as_size(view.extent(0)),
                 static_cast<std::ptrdiff_t>(view.stride(0)), detail::run_of(view)) {
   }
   Strided(Strided&& other) noexcept

@@ -2,15 +2,12 @@
 
 #include <mpi.h>
 
-#include <cstddef>
-#include <functional>
 #include <optional>
-#include <span>
-#include <type_traits>
 #include <utility>
 
 #include "wisp/comm.hpp"
 #include "wisp/operation.hpp"
+#include "wisp/operator.hpp"
 
 /// Groups as chains: each process knows its rank, the size, and how to reach its two neighbors, and that is
 /// all. Addresses of others travel with the messages of an operation.
@@ -45,62 +42,6 @@ struct ChainPlace {
 };
 
 }  // namespace detail
-
-/// What joins the items of neighbors in a reduction: an operator of MPI, or a function of one's own. Applied
-/// in rank order; it need not commute.
-class Operator {
- public:
-  Operator(MPI_Op op) : op_(op) {}  // NOLINT(google-explicit-constructor): as in MPI
-
-  /// `join(left, right)` gives their sum. T is trivially copyable.
-  template <class T, class Join>
-  static Operator on(Join join) {
-    static_assert(std::is_trivially_copyable_v<T>, "wisp::Operator::on: items travel as bytes");
-    Operator made(MPI_OP_NULL);
-    made.item_bytes_ = sizeof(T);
-    made.join_ = [join = std::move(join)](const void* left, void* right, std::size_t items) {
-      const T* a = static_cast<const T*>(left);
-      T* b = static_cast<T*>(right);
-      for (std::size_t i = 0; i < items; ++i) b[i] = join(a[i], b[i]);
-    };
-    return made;
-  }
-
-  /// `join(left, right)` makes `right` the sum of two vectors of bytes, of any meaning.
-  static Operator on_bytes(std::function<void(const std::byte* left, std::byte* right)> join);
-
-  bool is_null() const noexcept { return op_ == MPI_OP_NULL && !join_; }
-  /// Bytes of one item of a function of one's own; 0: an operator of MPI.
-  std::size_t item_bytes() const noexcept { return item_bytes_; }
-  /// left ∘ right replaces `right`.
-  void apply(const void* left, void* right, std::size_t count, MPI_Datatype type) const;
-
- private:
-  MPI_Op op_;
-  std::size_t item_bytes_ = 0;
-  std::function<void(const void*, void*, std::size_t)> join_;
-};
-
-/// Items of any trivially copyable type as a buffer of bytes, for operators of one's own.
-template <class T>
-ConstBuffer items(std::span<const T> of) {
-  static_assert(std::is_trivially_copyable_v<T>, "wisp::items: items travel as bytes");
-  return {of.data(), of.size_bytes(), MPI_BYTE};
-}
-template <class T>
-requires(!std::is_const_v<T>) Buffer items(std::span<T> of) {
-  static_assert(std::is_trivially_copyable_v<T>, "wisp::items: items travel as bytes");
-  return {of.data(), of.size_bytes(), MPI_BYTE};
-}
-/// One item.
-template <class T>
-Buffer item(T& of) {
-  return items(std::span<T>(&of, 1));
-}
-template <class T>
-ConstBuffer item(const T& of) {
-  return items(std::span<const T>(&of, 1));
-}
 
 struct ChainOptions {
   /// Tells it from collectives that start in another order on other ranks.

@@ -37,34 +37,34 @@ Operation bcast(const Comm& comm, const Buffer& buffer, int root, const Collecti
 
 /// The reduction of all `send` in the root's `receive`. ⌈log2 p⌉ (α + nβ); an operator that does not commute
 /// takes one message more unless the root is rank 0.
-Operation reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
-                 const CollectiveOptions& options = {});
+Operation reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
+                 int root, const CollectiveOptions& options = {});
 
 /// The reduction of all `send` in everybody's `receive`. ⌊log2 p⌋ (α + nβ), and two messages more unless p is
 /// a power of two.
-Operation allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+Operation allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                     const CollectiveOptions& options = {});
 
 /// The reduction over ranks 0 … rank(). ⌈log2 p⌉ (α + nβ).
-Operation scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+Operation scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                const CollectiveOptions& options = {});
 
 /// The reduction over ranks 0 … rank() - 1; rank 0's `receive` stays as it is. ⌈log2 p⌉ (α + nβ).
-Operation exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+Operation exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                  const CollectiveOptions& options = {});
 
 /// The scan, and the reduction over all ranks in everybody's `total`. 2 ⌈log2 p⌉ (α + nβ). In place, the
 /// input is in `scan`.
 Operation scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer& scan, const Buffer& total,
-                         MPI_Op op, const CollectiveOptions& options = {});
+                         const Operator& op, const CollectiveOptions& options = {});
 
 /// The reduction of all `send`, of which rank r gets block r: p blocks of `receive.count` elements. In place,
 /// `receive` holds the whole input, and the block goes to its beginning. ⌊log2 p⌋ α + nβ.
-Operation reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
-                               const CollectiveOptions& options = {});
+Operation reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                               const Operator& op, const CollectiveOptions& options = {});
 /// The same with counts[r] elements for rank r.
 Operation reduce_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, Integers counts,
-                         MPI_Op op, const CollectiveOptions& options = {});
+                         const Operator& op, const CollectiveOptions& options = {});
 
 /// Everybody's block in the root's `receive`, by rank. ⌈log2 p⌉ α + (p - 1) nβ.
 Operation gather(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,

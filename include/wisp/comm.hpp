@@ -11,6 +11,7 @@
 #include "wisp/buffer.hpp"
 #include "wisp/channel.hpp"
 #include "wisp/group.hpp"
+#include "wisp/operator.hpp"
 #include "wisp/request.hpp"
 #include "wisp/status.hpp"
 
@@ -141,48 +142,48 @@ class Comm {
   void bcast(const Buffer& buffer, int root, const CollectiveOptions& options = {}) const;
   Request ibcast(const Buffer& buffer, int root, const CollectiveOptions& options = {}) const;
   Request bcast_init(const Buffer& buffer, int root, const CollectiveOptions& options = {}) const;
-  void reduce(const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
+  void reduce(const ConstBuffer& send, const Buffer& receive, const Operator& op, int root,
               const CollectiveOptions& options = {}) const;
-  Request ireduce(const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
+  Request ireduce(const ConstBuffer& send, const Buffer& receive, const Operator& op, int root,
                   const CollectiveOptions& options = {}) const;
-  Request reduce_init(const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
+  Request reduce_init(const ConstBuffer& send, const Buffer& receive, const Operator& op, int root,
                       const CollectiveOptions& options = {}) const;
-  void allreduce(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  void allreduce(const ConstBuffer& send, const Buffer& receive, const Operator& op,
                  const CollectiveOptions& options = {}) const;
-  Request iallreduce(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  Request iallreduce(const ConstBuffer& send, const Buffer& receive, const Operator& op,
                      const CollectiveOptions& options = {}) const;
-  Request allreduce_init(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  Request allreduce_init(const ConstBuffer& send, const Buffer& receive, const Operator& op,
                          const CollectiveOptions& options = {}) const;
-  void scan(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  void scan(const ConstBuffer& send, const Buffer& receive, const Operator& op,
             const CollectiveOptions& options = {}) const;
-  Request iscan(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  Request iscan(const ConstBuffer& send, const Buffer& receive, const Operator& op,
                 const CollectiveOptions& options = {}) const;
-  Request scan_init(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  Request scan_init(const ConstBuffer& send, const Buffer& receive, const Operator& op,
                     const CollectiveOptions& options = {}) const;
-  void exscan(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  void exscan(const ConstBuffer& send, const Buffer& receive, const Operator& op,
               const CollectiveOptions& options = {}) const;
-  Request iexscan(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  Request iexscan(const ConstBuffer& send, const Buffer& receive, const Operator& op,
                   const CollectiveOptions& options = {}) const;
-  Request exscan_init(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  Request exscan_init(const ConstBuffer& send, const Buffer& receive, const Operator& op,
                       const CollectiveOptions& options = {}) const;
-  void scan_and_bcast(const ConstBuffer& send, const Buffer& scan, const Buffer& total, MPI_Op op,
+  void scan_and_bcast(const ConstBuffer& send, const Buffer& scan, const Buffer& total, const Operator& op,
                       const CollectiveOptions& options = {}) const;
-  Request iscan_and_bcast(const ConstBuffer& send, const Buffer& scan, const Buffer& total, MPI_Op op,
-                          const CollectiveOptions& options = {}) const;
-  Request scan_and_bcast_init(const ConstBuffer& send, const Buffer& scan, const Buffer& total, MPI_Op op,
-                              const CollectiveOptions& options = {}) const;
-  void reduce_scatter_block(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  Request iscan_and_bcast(const ConstBuffer& send, const Buffer& scan, const Buffer& total,
+                          const Operator& op, const CollectiveOptions& options = {}) const;
+  Request scan_and_bcast_init(const ConstBuffer& send, const Buffer& scan, const Buffer& total,
+                              const Operator& op, const CollectiveOptions& options = {}) const;
+  void reduce_scatter_block(const ConstBuffer& send, const Buffer& receive, const Operator& op,
                             const CollectiveOptions& options = {}) const;
-  Request ireduce_scatter_block(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  Request ireduce_scatter_block(const ConstBuffer& send, const Buffer& receive, const Operator& op,
                                 const CollectiveOptions& options = {}) const;
-  Request reduce_scatter_block_init(const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+  Request reduce_scatter_block_init(const ConstBuffer& send, const Buffer& receive, const Operator& op,
                                     const CollectiveOptions& options = {}) const;
-  void reduce_scatter(const ConstBuffer& send, const Buffer& receive, Integers counts, MPI_Op op,
+  void reduce_scatter(const ConstBuffer& send, const Buffer& receive, Integers counts, const Operator& op,
                       const CollectiveOptions& options = {}) const;
-  Request ireduce_scatter(const ConstBuffer& send, const Buffer& receive, Integers counts, MPI_Op op,
+  Request ireduce_scatter(const ConstBuffer& send, const Buffer& receive, Integers counts, const Operator& op,
                           const CollectiveOptions& options = {}) const;
-  Request reduce_scatter_init(const ConstBuffer& send, const Buffer& receive, Integers counts, MPI_Op op,
-                              const CollectiveOptions& options = {}) const;
+  Request reduce_scatter_init(const ConstBuffer& send, const Buffer& receive, Integers counts,
+                              const Operator& op, const CollectiveOptions& options = {}) const;
   void gather(const ConstBuffer& send, const Buffer& receive, int root,
               const CollectiveOptions& options = {}) const;
   Request igather(const ConstBuffer& send, const Buffer& receive, int root,

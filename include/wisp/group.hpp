@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "wisp/detail/as_size.hpp"
 #include "wisp/range.hpp"
 
 namespace wisp {
@@ -20,7 +22,7 @@ class RankList {
     std::sort(by_rank_.begin(), by_rank_.end(), [this](int a, int b) { return at(a) < at(b); });
   }
 
-  int at(int position) const { return ranks_[static_cast<std::size_t>(position)]; }
+  int at(int position) const { return ranks_[as_size(position)]; }
   /// The position of `rank`, or -1.
   int position_of(int rank) const {
     const auto found = std::lower_bound(by_rank_.begin(), by_rank_.end(), rank,
@@ -36,11 +38,15 @@ class RankList {
 }  // namespace detail
 
 /// The members of a communicator as ranks of the MPI communicator below: a range, or a range of the places of
-/// a list. Copying costs nothing; the list lives as long as the communicator.
+/// a list, which copies share.
 class Group {
  public:
   Group() = default;
-  explicit Group(Range range, const detail::RankList* list = nullptr) noexcept : range_(range), list_(list) {}
+  explicit Group(Range range) noexcept : range_(range) {}
+  /// Ranks in an order of their own.
+  explicit Group(std::vector<int> ranks)
+      : range_{0, 1, static_cast<int>(ranks.size())},
+        list_(std::make_shared<const detail::RankList>(std::move(ranks))) {}
 
   int size() const noexcept { return range_.size; }
   bool empty() const noexcept { return range_.empty(); }
@@ -58,13 +64,17 @@ class Group {
     const int place = list_->position_of(world_rank);
     return place < 0 ? -1 : range_.from_parent(place);
   }
-  Group compose(const Range& inner) const noexcept { return Group(range_.compose(inner), list_); }
+  Group compose(const Range& inner) const noexcept {
+    Group composed = *this;
+    composed.range_ = range_.compose(inner);
+    return composed;
+  }
 
   friend bool operator==(const Group&, const Group&) = default;
 
  private:
   Range range_;
-  const detail::RankList* list_ = nullptr;
+  std::shared_ptr<const detail::RankList> list_;
 };
 
 }  // namespace wisp

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "wisp/collectives.hpp"
+#include "wisp/detail/as_size.hpp"
 #include "wisp/error.hpp"
 
 /// The names of the RBC library (Axtmann, Wiebigke, Sanders 2018) over wisp, in both spellings, RBC:: and
@@ -155,7 +156,7 @@ namespace _internal {
 
 inline std::size_t size(int count) {
   wisp::detail::check_within(MPI_ERR_COUNT, "RBC", "count", count, 0, std::numeric_limits<int>::max());
-  return static_cast<std::size_t>(count);
+  return wisp::detail::as_size(count);
 }
 inline wisp::ConstBuffer read(const void* address, int count, MPI_Datatype type) {
   if (address == MPI_IN_PLACE) return wisp::in_place();
@@ -167,11 +168,11 @@ inline wisp::Buffer vector(void* address, int count, MPI_Datatype type) {
 /// Blocks of all ranks; where there is a root, of nobody else.
 inline wisp::Buffer all(Comm const& comm, void* address, int count, MPI_Datatype type, int root = -1) {
   if (root >= 0 && comm.getRank() != root) return {};
-  return {address, size(count) * static_cast<std::size_t>(comm.getSize()), type};
+  return {address, size(count) * wisp::detail::as_size(comm.getSize()), type};
 }
 inline wisp::ConstBuffer read_all(Comm const& comm, const void* address, int count, MPI_Datatype type) {
   if (address == MPI_IN_PLACE) return wisp::in_place();
-  return {address, size(count) * static_cast<std::size_t>(comm.getSize()), type};
+  return {address, size(count) * wisp::detail::as_size(comm.getSize()), type};
 }
 inline wisp::Buffer at_root(Comm const& comm, void* address, int count, MPI_Datatype type, int root) {
   if (comm.getRank() != root) return {};
@@ -180,7 +181,7 @@ inline wisp::Buffer at_root(Comm const& comm, void* address, int count, MPI_Data
 inline wisp::Blocks blocks(Comm const& comm, void* address, const int* counts, const int* displs,
                            MPI_Datatype type, int root = -1) {
   if (root >= 0 && comm.getRank() != root) return {};
-  const auto ranks = static_cast<std::size_t>(comm.getSize());
+  const auto ranks = wisp::detail::as_size(comm.getSize());
   return {address, wisp::Integers(counts, ranks), wisp::Integers(displs, ranks), type};
 }
 
@@ -514,7 +515,7 @@ WISP_RBC_NAMED(BcastScatterAllgather, bcast, "scatter_allgather", WISP_RBC_BCAST
 /// `recvcount` is that of all blocks together; their sizes are asked for first.
 inline int AllgathervDissemination(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                    int recvcount, MPI_Datatype recvtype, Comm const& comm) {
-  std::vector<int> counts(static_cast<std::size_t>(comm.getSize()));
+  std::vector<int> counts(wisp::detail::as_size(comm.getSize()));
   const int own = sendcount;
   comm.on().allgather(wisp::buffer_of(own), counts, with_tag(comm, RBC_OPTIMIZED_TAG));
   comm.on().allgatherv(read(sendbuf, sendcount, sendtype), {vector(recvbuf, recvcount, recvtype), counts},

@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "wisp/detail/context_ptr.hpp"
@@ -15,7 +16,47 @@
 namespace wisp {
 
 namespace detail {
+
 class Engine;
+
+/// A task with a status or without, driven from outside of any coroutine.
+class RunningTask {
+ public:
+  RunningTask() = default;
+  template <class T>
+  RunningTask(Task<T> task) noexcept {  // NOLINT(google-explicit-constructor): any task
+    auto handle = task.release();
+    handle_ = handle;
+    promise_ = &handle.promise();
+    if constexpr (!std::is_void_v<T>) status_ = &handle.promise().value;
+  }
+  RunningTask(RunningTask&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), promise_(other.promise_), status_(other.status_) {}
+  RunningTask& operator=(RunningTask&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(promise_, other.promise_);
+    std::swap(status_, other.status_);
+    return *this;
+  }
+  ~RunningTask() {
+    if (handle_) handle_.destroy();
+  }
+
+  bool exists() const noexcept { return handle_ != nullptr; }
+  bool done() const noexcept { return handle_.done(); }
+  void resume() const { handle_.resume(); }
+  void continue_with(std::coroutine_handle<> awaiting) const noexcept { promise_->continuation = awaiting; }
+  Status take() const {
+    if (promise_->exception) std::rethrow_exception(promise_->exception);
+    return status_ != nullptr ? **status_ : Status();
+  }
+
+ private:
+  std::coroutine_handle<> handle_;
+  TaskPromiseBase* promise_ = nullptr;
+  std::optional<Status>* status_ = nullptr;  ///< null: the task has none
+};
+
 }  // namespace detail
 
 struct Completion;
@@ -35,19 +76,17 @@ class [[nodiscard]] Request {
   /// What becomes of an operation that an exception passes.
   enum class Unwinding { waits, cancels };
   /// Starts `operation`; `context` is kept as long as it runs.
-  Request(Task<Status> operation, detail::ContextPtr context, Unwinding unwinding = Unwinding::waits);
-  Request(Task<> operation, detail::ContextPtr context);
+  Request(detail::RunningTask operation, detail::ContextPtr context, Unwinding unwinding = Unwinding::waits);
   /// A persistent one; `make` gives the operation of one run.
-  Request(std::function<Task<>()> make, detail::ContextPtr context);
-  Request(std::function<Task<Status>()> make, detail::ContextPtr context);
+  static Request persistent(std::function<detail::RunningTask()> make, detail::ContextPtr context);
   Request(Request&&) noexcept = default;
   Request& operator=(Request&& other) noexcept;
   ~Request();
 
   /// True while there is an operation whose end has not been reported.
-  bool active() const noexcept { return plain_.handle() != nullptr || with_status_.handle() != nullptr; }
+  bool active() const noexcept { return operation_.exists(); }
 
-  bool is_persistent() const noexcept { return persistent_ != nullptr; }
+  bool is_persistent() const noexcept { return static_cast<bool>(make_); }
   /// Starts a persistent request that is inactive. Those of one communicator may start in any order.
   void start();
 
@@ -61,7 +100,7 @@ class [[nodiscard]] Request {
       Request& request;
       bool await_ready() const noexcept { return request.done(); }
       void await_suspend(std::coroutine_handle<> awaiting) const noexcept {
-        request.set_continuation(awaiting);
+        request.operation_.continue_with(awaiting);
       }
       Status await_resume() const { return request.take(); }
     };
@@ -77,24 +116,13 @@ class [[nodiscard]] Request {
   friend bool test_all(std::span<Request> requests, std::span<Status> statuses);
   friend detail::Engine* engine_of(std::span<Request> requests);
 
-  struct Persistent {
-    std::function<Task<>()> make_plain;
-    std::function<Task<Status>()> make_with_status;
-  };
-
-  bool done() const noexcept {
-    if (plain_.handle() != nullptr) return plain_.handle().done();
-    return with_status_.handle() == nullptr || with_status_.handle().done();
-  }
-  void set_continuation(std::coroutine_handle<> awaiting) const noexcept;
+  bool done() const noexcept { return !active() || operation_.done(); }
   void finish() noexcept;
   Status take();
 
   detail::ContextPtr context_;
-  // The operation; at most one of the two is there.
-  Task<> plain_;
-  Task<Status> with_status_;
-  std::unique_ptr<Persistent> persistent_;
+  detail::RunningTask operation_;
+  std::function<detail::RunningTask()> make_;  ///< of a persistent one
   Unwinding unwinding_ = Unwinding::waits;
   int exceptions_ = std::uncaught_exceptions();  ///< in flight when this was made
 };

@@ -16,6 +16,7 @@ struct SimulationOptions {
   double latency = 2e-6;     ///< L: seconds on the wire
   double overhead = 0.5e-6;  ///< o: seconds a rank is busy for each message that it sends or receives
   double bandwidth = 10e9;   ///< 1/G: bytes per second of a port
+  double joining = 0.5;      ///< how long a rank joins a byte in a reduction, in parts of its time at a port
   /// Each message takes up to `jitter` seconds longer, drawn from `seed`; messages of one pair stay in order.
   double jitter = 0;
   std::uint64_t seed = 0;
@@ -24,7 +25,8 @@ struct SimulationOptions {
   /// What the library is told about cores; it chooses algorithms by it. Time is modelled as if each had one.
   bool shares_cores = false;
   /// So many bytes of a message's content are carried; its size counts in full. What is cut off stays as it
-  /// was at the receiver: for the time of programs whose data would not fit into one process.
+  /// was at the receiver: for the time of programs whose data would not fit into one process. With none,
+  /// operators of collectives are not applied either.
   std::size_t carried_bytes = ~std::size_t{0};
   int tag_upper_bound = (1 << 30) - 1;
   int mpi_communicators = 1;  ///< see DuplicateOptions

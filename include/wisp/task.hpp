@@ -109,6 +109,8 @@ class [[nodiscard]] Task {
 
   /// For whoever drives a task from outside a coroutine: resume it once, and wait until it is done.
   std::coroutine_handle<promise_type> handle() const noexcept { return handle_; }
+  /// The same, to be destroyed by the caller.
+  std::coroutine_handle<promise_type> release() noexcept { return std::exchange(handle_, nullptr); }
 
  private:
   std::coroutine_handle<promise_type> handle_;

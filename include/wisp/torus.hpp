@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "wisp/detail/as_size.hpp"
+
 /// Where ranks lie on a torus or mesh, and offsets (relative coordinates) from one to another. Arithmetic
 /// only.
 
@@ -33,8 +35,8 @@ class Torus {
 
   int dimensions() const { return static_cast<int>(dims_.size()); }
   int size() const { return size_; }
-  int dim(int j) const { return dims_[static_cast<std::size_t>(j)]; }
-  bool periodic(int j) const { return periods_[static_cast<std::size_t>(j)] != 0; }
+  int dim(int j) const { return dims_[detail::as_size(j)]; }
+  bool periodic(int j) const { return periods_[detail::as_size(j)] != 0; }
   bool is_periodic() const;  ///< in every dimension
   const std::vector<int>& dims() const { return dims_; }
   const std::vector<int>& periods() const { return periods_; }
@@ -69,7 +71,7 @@ class Offsets {
   int dimensions() const { return dimensions_; }
   int size() const { return size_; }
   std::span<const int> operator[](int i) const {
-    return std::span<const int>(flat_).subspan(static_cast<std::size_t>(i) * step(), step());
+    return std::span<const int>(flat_).subspan(detail::as_size(i) * step(), step());
   }
   void add(std::span<const int> offset);
   const std::vector<int>& flat() const { return flat_; }
@@ -77,7 +79,7 @@ class Offsets {
   friend bool operator==(const Offsets&, const Offsets&) = default;
 
  private:
-  std::size_t step() const { return static_cast<std::size_t>(dimensions_); }
+  std::size_t step() const { return detail::as_size(dimensions_); }
 
   int dimensions_;
   int size_ = 0;

@@ -17,27 +17,27 @@ namespace wisp::c {
 template <class On, class Count>
 Buffer all_blocks(const On& on, void* address, Count count, MPI_Datatype type, const char* count_name) {
   Buffer buffer = to_receive(address, count, type, count_name);
-  buffer.count *= static_cast<std::size_t>(on.size());
+  buffer.count *= as_size(on.size());
   return buffer;
 }
 template <class On, class Count>
 ConstBuffer all_blocks(const On& on, const void* address, Count count, MPI_Datatype type,
                        const char* count_name) {
   ConstBuffer buffer = to_send(address, count, type, count_name);
-  buffer.count *= static_cast<std::size_t>(on.size());
+  buffer.count *= as_size(on.size());
   return buffer;
 }
 
 template <class On, class Int>
 Integers integers(const On& on, const Int* first, const char* name) {
   if (first == nullptr && on.size() > 0) throw Error(MPI_ERR_ARG, std::string(name) + " = NULL");
-  return std::span<const Int>(first, static_cast<std::size_t>(on.size()));
+  return std::span<const Int>(first, as_size(on.size()));
 }
 
 template <class On>
 std::span<const MPI_Datatype> datatypes(const On& on, const MPI_Datatype* first, const char* name) {
   if (first == nullptr && on.size() > 0) throw Error(MPI_ERR_ARG, std::string(name) + " = NULL");
-  return {first, static_cast<std::size_t>(on.size())};
+  return {first, as_size(on.size())};
 }
 
 template <class On, class Count, class Displacement>
@@ -72,10 +72,10 @@ inline std::span<const int> integers_of(const int* first, std::size_t count, con
 }
 
 inline Offsets offsets_of(int dimensions, int count, const int* flat, const char* name) {
-  const auto d = static_cast<std::size_t>(dimensions);
+  const auto d = as_size(dimensions);
   const std::span<const int> all = integers_of(flat, checked_count(count, "s") * d, name);
   Offsets offsets(dimensions);
-  for (int i = 0; i < count; ++i) offsets.add(all.subspan(static_cast<std::size_t>(i) * d, d));
+  for (int i = 0; i < count; ++i) offsets.add(all.subspan(as_size(i) * d, d));
   return offsets;
 }
 

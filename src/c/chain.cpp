@@ -74,14 +74,14 @@ Label label_of(const char* name, const void* data, int count, MPI_Datatype type)
   if (layout.true_lower != 0 || layout.extent < std::max<MPI_Aint>(1, layout.true_extent)) {
     detail::throw_error(MPI_ERR_TYPE, "{}_type does not begin at 0, or its elements overlap", name);
   }
-  const auto width = static_cast<std::size_t>(layout.extent);
+  const auto width = as_size(layout.extent);
   const Label::Kind kind = kind_of(type);
   const bool is_undefined = data == WISP_UNDEFINED;
   std::vector<std::byte> bytes(is_undefined && kind == Label::Kind::text ? 0 : elements * width);
   if (!is_undefined && elements > 0) {
     if (data == nullptr) detail::throw_error(MPI_ERR_BUFFER, "{} = NULL", name);
     // Behind the data of the last element there may be nothing.
-    std::memcpy(bytes.data(), data, (elements - 1) * width + static_cast<std::size_t>(layout.true_extent));
+    std::memcpy(bytes.data(), data, (elements - 1) * width + as_size(layout.true_extent));
   }
   Label label(kind, bytes.data(), bytes.size() / width, width);
   if (is_undefined) label.leave_out();
@@ -117,7 +117,7 @@ ConstBuffer input_of(const void* address, MPI_Count count, MPI_Datatype type) {
 
 /// One side of a gather, with a block for each rank.
 std::size_t all_count(const Chain& on, MPI_Count count, const char* name) {
-  return checked_count(count, name) * static_cast<std::size_t>(on.size());
+  return checked_count(count, name) * as_size(on.size());
 }
 Buffer all_blocks(const Chain& on, void* address, MPI_Count count, MPI_Datatype type, int root) {
   if (on.rank() != root) return {};

@@ -37,7 +37,7 @@ Buffer reduce_scatter_output(const Comm& comm, const void* sendbuf, void* recvbu
   const std::size_t sum = sum_of(comm, counts);
   if (sendbuf == MPI_IN_PLACE) return {recvbuf, sum, type};
   const int rank = comm.is_member() ? comm.rank() : 0;
-  return {recvbuf, static_cast<std::size_t>(counts[rank]), type};
+  return {recvbuf, as_size(counts[rank]), type};
 }
 template <class Count>
 ConstBuffer reduce_scatter_input(const Comm& comm, const void* sendbuf, const Count* counts,

@@ -33,7 +33,7 @@ void put_list(std::span<const int> values, int room, std::size_t width, int* to)
 }
 
 void put_offsets(const Offsets& offsets, int room, int* to, int* count) {
-  put_list(offsets.flat(), room, static_cast<std::size_t>(offsets.dimensions()), to);
+  put_list(offsets.flat(), room, as_size(offsets.dimensions()), to);
   if (count != nullptr) *count = offsets.size();
 }
 
@@ -42,7 +42,7 @@ void put_index(int index, int* to) {
 }
 
 std::span<const int> offset_of(const Neighborhood& on, const int* offset) {
-  return integers_of(offset, static_cast<std::size_t>(on.torus().dimensions()), "offset");
+  return integers_of(offset, as_size(on.torus().dimensions()), "offset");
 }
 
 /// The options that an info holds: wisp_algorithm, wisp_ports, wisp_copying.

@@ -33,6 +33,8 @@ struct WISP_Neighborhood_object : wisp::c::Handle<WISP_Neighborhood_object> {
 
 namespace wisp::c {
 
+using detail::as_size;
+
 /// Keeps the sentence for WISP_Error_message, with the C name of the call; gives the class.
 int keep_error(const char* call, int error_class, const std::string& sentence) noexcept;
 
@@ -91,7 +93,7 @@ class InfoValue {
 template <class Count>
 std::size_t checked_count(Count count, const char* name) {
   if (count < 0) detail::throw_error(MPI_ERR_COUNT, "{} = {} is below 0", name, count);
-  return static_cast<std::size_t>(count);
+  return as_size(count);
 }
 
 template <class Count>

@@ -9,11 +9,7 @@ namespace wisp::detail {
 /// both sides know it, and the size of the data.
 class AddressedMessage {
  public:
-  AddressedMessage() = default;
-  AddressedMessage(const AddressedMessage&) = delete;
-  AddressedMessage& operator=(const AddressedMessage&) = delete;
-
-  // It and the data are needed until the messages are done.
+  // It and the data are needed, where they are, until the messages are done.
   void send(Posts& posts, const Link& link, const Address& to, const Address& told, const ConstBuffer& data);
   void receive(Posts& posts, const Link& link, const Address& from, bool tells_address, const Buffer& data);
   /// After a receive is done: the address, if one was to come. The data are where they belong then.

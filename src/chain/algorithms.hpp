@@ -1,9 +1,9 @@
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "chain/scans.hpp"
+#include "collectives/reduction.hpp"
 
 /// One coroutine for each collective on a chain. Arguments are the caller's care; buffers and operators are
 /// needed until the task is done.
@@ -15,28 +15,22 @@ Task<Comm> comm_over(Link link);
 Task<> chain_barrier(Link link);
 Task<> chain_bcast(Link link, Buffer buffer, int root);
 /// `receive` is the root's.
-Task<> chain_reduce(Link link, ConstBuffer send, Buffer receive, Operator op, int root);
-Task<> chain_allreduce(Link link, ConstBuffer send, Buffer receive, Operator op);
+Task<> chain_reduce(Link link, Reduction given, int root);
+Task<> chain_allreduce(Link link, Reduction given);
 
 // By the names that what is written for a Channel too calls them.
 inline Task<> bcast_on(Link link, Buffer buffer, int root) {
   return chain_bcast(std::move(link), buffer, root);
 }
 inline Task<> allreduce_on(Link link, ConstBuffer send, Buffer receive, MPI_Op op) {
-  return chain_allreduce(std::move(link), send, receive, op);
+  return chain_allreduce(std::move(link), {send, receive, op});
 }
-/// What a scan gives: sums over lower ranks, and over higher ones where they are wanted.
-struct ScanOutput {
-  Buffer before;
-  std::optional<Buffer> after;
-  bool is_inclusive = true;
-};
-Task<> chain_scan(Link link, ConstBuffer send, ScanOutput output, Operator op);
+/// `after`, unless it has no address, is for the sums over higher ranks.
+Task<> chain_scan(Link link, const Reduction& given, const Buffer& after, bool is_inclusive);
 /// The bytes of the left neighbor, of any number; none on rank 0.
 Task<ScratchVector> from_left(Link link, ConstBuffer mine);
 /// `color` is compared with the neighbors', byte by byte.
-Task<> chain_segmented_scan(Link link, std::vector<std::byte> color, ConstBuffer send, ScanOutput output,
-                            Operator op);
+Task<> chain_segmented_scan(Link link, std::vector<std::byte> color, Reduction given, bool is_inclusive);
 /// Blocks in rank order; the side with size() of them is the root's.
 Task<> chain_gather(Link link, ConstBuffer send, Buffer receive, int root);
 Task<> chain_scatter(Link link, ConstBuffer send, Buffer receive, int root);

@@ -15,20 +15,20 @@ namespace wisp::detail {
 
 Task<> chain_allgather(Link link, ConstBuffer send, Buffer receive) {
   const TypeLayout layout = TypeLayout::of(receive.type);
-  const std::size_t block = receive.count / static_cast<std::size_t>(link.size());
+  const std::size_t block = receive.count / as_size(link.size());
   // The blocks of ranks `first` … `last`, as far as there are such ranks.
   const auto blocks = [&](int first, int last) -> Buffer {
     first = std::max(first, 0);
     last = std::min(last, link.size() - 1);
-    return {element(receive.address, static_cast<std::size_t>(first) * block, layout),
-            static_cast<std::size_t>(last - first + 1) * block, receive.type};
+    return {element(receive.address, as_size(first) * block, layout), as_size(last - first + 1) * block,
+            receive.type};
   };
   if (!is_in_place(send)) copy_block(send, blocks(link.rank(), link.rank()));
   Doubling walk(link);
   for (; !walk.done(); walk.advance()) {
     const int rank = link.rank();
     const int d = walk.distance();
-    Doubling::Data data;
+    WalkData data;
     if (walk.has_left()) {
       data.from_left = blocks(rank - 2 * d + 1, rank - d);
       data.to_left = blocks(rank, rank + d - 1);

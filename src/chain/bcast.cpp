@@ -17,7 +17,7 @@ Task<> chain_bcast(Link link, Buffer buffer, int root) {
     const int place = link.rank() - root;
     const int reach = walk.distance();
     const bool has_data = -reach < place && place < reach;
-    Doubling::Data data;
+    WalkData data;
     if (has_data && place >= 0) data.to_right = buffer;
     if (has_data && place <= 0) data.to_left = buffer;
     if (place >= reach && place < 2 * reach) data.from_left = buffer;

@@ -5,7 +5,6 @@
 
 #include "chain/algorithms.hpp"
 #include "chain/link.hpp"
-#include "collectives/reduction.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
@@ -17,23 +16,6 @@ using detail::ChainPlace;
 using detail::CommAccess;
 using detail::Context;
 using detail::ContextPtr;
-
-Operator Operator::on_bytes(std::function<void(const std::byte*, std::byte*)> join) {
-  Operator made(MPI_OP_NULL);
-  made.item_bytes_ = 1;
-  made.join_ = [join = std::move(join)](const void* left, void* right, std::size_t) {
-    join(static_cast<const std::byte*>(left), static_cast<std::byte*>(right));
-  };
-  return made;
-}
-
-void Operator::apply(const void* left, void* right, std::size_t count, MPI_Datatype type) const {
-  if (join_) {
-    join_(left, right, count * detail::TypeLayout::of(type).size / item_bytes_);
-  } else {
-    detail::reduce_into_right(left, right, count, type, op_);
-  }
-}
 
 Chain::Chain(const Comm& comm) {
   if (!comm.is_member()) return;
@@ -110,8 +92,8 @@ Task<Chain> chain_of_neighbors(Comm comm, ChainNeighbors given, int tag) {
 
 Task<Comm> detail::comm_over(Link link) {
   ContextPtr context = new_context(link.context());
-  std::vector<Address> all(static_cast<std::size_t>(link.size()));
-  all[static_cast<std::size_t>(link.rank())] = address_in(*context.get());
+  std::vector<Address> all(as_size(link.size()));
+  all[as_size(link.rank())] = address_in(*context.get());
   co_await chain_allgather(link, in_place(), items(std::span<Address>(all)));
   std::vector<int> ranks;
   std::vector<int> codes;
@@ -119,8 +101,7 @@ Task<Comm> detail::comm_over(Link link) {
     ranks.push_back(address.rank);
     codes.push_back(address.code);
   }
-  context->list = std::make_shared<const RankList>(std::move(ranks));
-  const Group members(Range{0, 1, link.size()}, context->list.get());
+  const Group members(std::move(ranks));
   context->named.reset(new Context::Named{members, std::move(codes)});
   co_return CommAccess::make(std::move(context), members);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "chain/addressed_message.hpp"
+#include "collectives/channel_walks.hpp"
 
 namespace wisp::detail {
 
@@ -24,15 +25,8 @@ class Doubling {
   const Address& left() const { return left_; }
   const Address& right() const { return right_; }
 
-  /// What is sent in a round beside addresses.
-  struct Data {
-    ConstBuffer to_left;
-    ConstBuffer to_right;
-    Buffer from_left;
-    Buffer from_right;
-  };
   /// The messages of this round. Data are needed until `advance`.
-  void post(Posts& round, const Data& data) {
+  void post(Posts& round, const WalkData& data) {
     // Who has a partner at twice the distance, both sides know: nobody is told that there is none.
     const bool has_next_left = link_.rank() - distance_ >= distance_;
     const bool has_next_right = link_.size() - link_.rank() - distance_ > distance_;

@@ -20,9 +20,9 @@ class SubtreeBlocks {
     const ChainTree& tree = walk.tree();
     if (tree.is_root()) {
       layout_ = TypeLayout::of(at_root.type);
-      block_count_ = at_root.count / static_cast<std::size_t>(tree.subtree_size());
+      block_count_ = at_root.count / as_size(tree.subtree_size());
     } else {
-      memory_ = ScratchVector(static_cast<std::size_t>(tree.subtree_size()) * block_bytes);
+      memory_ = ScratchVector(as_size(tree.subtree_size()) * block_bytes);
     }
   }
 
@@ -43,8 +43,8 @@ class SubtreeBlocks {
     return tree.inwards() < 0 ? 0 : tree.subtree_size() - 1;
   }
   Buffer blocks(int first, int count) const {
-    const auto from = static_cast<std::size_t>(first);
-    const auto number = static_cast<std::size_t>(count);
+    const auto from = as_size(first);
+    const auto number = as_size(count);
     if (!walk_.tree().is_root())
       return {memory_.data() + from * block_bytes_, number * block_bytes_, MPI_BYTE};
     return {element(at_root_.address, from * block_count_, layout_), number * block_count_, at_root_.type};

@@ -11,7 +11,8 @@ struct SideSums {
   ScratchVector after;
 };
 
-/// Which sums are wanted, and what joins each: an operator that knows segments must know the direction.
+/// What joins each: an operator that knows segments must know the direction. Without `after`, that sum is not
+/// wanted.
 struct SideOperators {
   const Operator* before = nullptr;
   const Operator* after = nullptr;

@@ -73,8 +73,10 @@ Task<ScratchVector> from_left(Link link, ConstBuffer mine) {
   co_return left;
 }
 
-Task<> chain_segmented_scan(Link link, std::vector<std::byte> color, ConstBuffer send, ScanOutput output,
-                            Operator op) {
+Task<> chain_segmented_scan(Link link, std::vector<std::byte> color, Reduction given, bool is_inclusive) {
+  const ConstBuffer& send = given.send;
+  void* const result = given.receive.address;
+  const Operator& op = given.op;
   const ScratchVector left = co_await from_left(link, {color.data(), color.size(), MPI_BYTE});
   const bool begins = link.rank() == 0 || left.bytes() != color.size() ||
                       (!color.empty() && std::memcmp(left.data(), color.data(), color.size()) != 0);
@@ -86,17 +88,17 @@ Task<> chain_segmented_scan(Link link, std::vector<std::byte> color, ConstBuffer
   SideSums sums;
   co_await side_sums(std::move(link), {mine.data(), mine.bytes(), MPI_BYTE}, {&join, nullptr}, sums);
   const TypeLayout layout = TypeLayout::of(send.type);
-  if (output.is_inclusive && send.address != output.before.address) {
-    copy_elements(send.address, output.before.address, send.count, send.type, layout);
+  if (is_inclusive && send.address != result) {
+    copy_elements(send.address, result, send.count, send.type, layout);
   }
   if (begins) co_return;
-  if (!output.is_inclusive) {
-    flagged.take(sums.before.data(), output.before.address);
+  if (!is_inclusive) {
+    flagged.take(sums.before.data(), result);
     co_return;
   }
   const ScratchVector before(layout, send.count);
   flagged.take(sums.before.data(), before.data());
-  op.apply(before.data(), output.before.address, send.count, send.type);
+  op.apply(before.data(), result, send.count, send.type);
 }
 
 }  // namespace wisp::detail

@@ -53,7 +53,7 @@ class TreeWalk {
   void advance() {
     for (const ChainSide side : {left_side, right_side}) {
       if (has_child(side)) {
-        child_addresses_[side][static_cast<std::size_t>(child_count_)] = partners_[side];
+        child_addresses_[side][as_size(child_count_)] = partners_[side];
         partners_[side] = children_[side].open();
       } else if (!has_side(side)) {
         partners_[side] = inner_.open();
@@ -82,9 +82,7 @@ class TreeWalk {
     --child_count_;
     step_ /= 2;
   }
-  const Address& child(ChainSide side) const {
-    return child_addresses_[side][static_cast<std::size_t>(child_count_)];
-  }
+  const Address& child(ChainSide side) const { return child_addresses_[side][as_size(child_count_)]; }
 
  private:
   int side_length(ChainSide side) const {

@@ -116,6 +116,10 @@ Command add_simulate(CLI::App& app) {
       ->transform(seconds);
   command->add_option("--bandwidth", arguments->cluster.bandwidth, "Of a rank's port, as in 10GB/s")
       ->transform(rate);
+  command
+      ->add_option("--joining", arguments->cluster.joining,
+                   "Time to join a byte in a reduction, in parts of its time at a port")
+      ->check(CLI::NonNegativeNumber);
   command->footer(
       "Examples:\n"
       "  wisp simulate collective --op bcast --ranks 32768 --latency 2us --overhead 0.5us --bandwidth "

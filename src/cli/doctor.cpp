@@ -80,7 +80,9 @@ void look_at_tags(Findings& found, const detail::World& world) {
 
 /// Whether MPI gives its core away while it waits, where it says so.
 std::optional<bool> yields_when_idle() {
-#ifdef OPEN_MPI
+#ifdef SMPI_H  // has no MPI_T
+  return std::nullopt;
+#else
   int level = 0;
   int index = 0;
   int count = 0;
@@ -92,8 +94,6 @@ std::optional<bool> yields_when_idle() {
                         count == 1 && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS;
   MPI_T_finalize();
   return is_known ? std::optional(value != 0) : std::nullopt;
-#else
-  return std::nullopt;
 #endif
 }
 

@@ -77,15 +77,15 @@ std::string ranges_of(const std::vector<int>& ranks) {
 /// One piece of text of each rank of a communicator, at rank 0.
 std::vector<std::string> gather_texts(const Comm& comm, const std::string& mine) {
   const auto size = static_cast<int>(mine.size());
-  std::vector<int> sizes(comm.rank() == 0 ? static_cast<std::size_t>(comm.size()) : 0);
+  std::vector<int> sizes(comm.rank() == 0 ? detail::as_size(comm.size()) : 0);
   comm.gather(buffer_of(size), sizes, 0);
-  std::string all(static_cast<std::size_t>(std::reduce(sizes.begin(), sizes.end())), '\0');
+  std::string all(detail::as_size(std::reduce(sizes.begin(), sizes.end())), '\0');
   comm.gatherv(mine, Blocks(Buffer(all), sizes), 0);
   std::vector<std::string> texts;
   std::size_t at = 0;
   for (const int of : sizes) {
-    texts.push_back(all.substr(at, static_cast<std::size_t>(of)));
-    at += static_cast<std::size_t>(of);
+    texts.push_back(all.substr(at, detail::as_size(of)));
+    at += detail::as_size(of);
   }
   return texts;
 }
@@ -105,14 +105,14 @@ int run_groups(const GroupsArguments& arguments) {
 
   const Chain& members = levels.members;
   const bool is_leader = !levels.leaders.empty();
-  std::vector<int> ranks(is_leader ? static_cast<std::size_t>(members.size()) : 0);
+  std::vector<int> ranks(is_leader ? detail::as_size(members.size()) : 0);
   members.gather(buffer_of(comm.rank()), ranks, 0);
   if (!is_leader) return 0;
 
   const Comm leaders = levels.leaders.to_comm();
   const std::vector<std::string> names = gather_texts(leaders, on_one_line(color));
   const std::vector<std::string> lists = gather_texts(leaders, ranges_of(ranks));
-  std::vector<int> sizes(leaders.rank() == 0 ? static_cast<std::size_t>(leaders.size()) : 0);
+  std::vector<int> sizes(leaders.rank() == 0 ? detail::as_size(leaders.size()) : 0);
   leaders.gather(buffer_of(members.size()), sizes, 0);
   if (leaders.rank() != 0) return 0;
 

@@ -75,13 +75,13 @@ bool is_sorted_across_ranks(const Comm& comm, const std::vector<T>& data, Less l
     T last;
     int exists;
   };
-  std::vector<Border> borders(static_cast<std::size_t>(comm.size()));
+  std::vector<Border> borders(detail::as_size(comm.size()));
   Border mine{data.empty() ? T{} : data.back(), data.empty() ? 0 : 1};
   comm.allgather(ConstBuffer(&mine, sizeof(mine), MPI_BYTE),
                  Buffer(borders.data(), borders.size() * sizeof(Border), MPI_BYTE));
   int sorted = std::is_sorted(data.begin(), data.end(), less) ? 1 : 0;
   for (int rank = comm.rank() - 1; rank >= 0 && !data.empty(); --rank) {
-    const Border& below = borders[static_cast<std::size_t>(rank)];
+    const Border& below = borders[detail::as_size(rank)];
     if (below.exists == 0) continue;
     if (less(data.front(), below.last)) sorted = 0;
     break;

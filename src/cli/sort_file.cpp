@@ -21,14 +21,14 @@
 namespace wisp::cli {
 namespace {
 
-// One call of MPI-IO counts in int.
-constexpr std::uint64_t largest_call = std::uint64_t{1} << 30;
+// A rank in the middle of a call hears of no signal, and what has ended it may not wait for long.
+constexpr std::uint64_t largest_call = std::uint64_t{4} << 20;
 
 std::string mpi_text(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);
-  return {text, static_cast<std::size_t>(length)};
+  return {text, detail::as_size(length)};
 }
 
 /// How many calls the rank with most bytes needs; every rank makes as many, for they are collective.

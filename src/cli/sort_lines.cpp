@@ -39,8 +39,7 @@ void LineFile::find_lines(const InputFile& file, const Bytes& part) {
   std::uint64_t too_long = none;
   while (begin < part_end && begin < text_.size()) {
     const char* const first = text_.data() + begin;
-    const auto* newline =
-        static_cast<const char*>(std::memchr(first, '\n', static_cast<std::size_t>(end - first)));
+    const auto* newline = static_cast<const char*>(std::memchr(first, '\n', detail::as_size(end - first)));
     const auto length = static_cast<std::uint64_t>((newline == nullptr ? end : newline) - first);
     if (length > arguments_.max_line) {
       too_long = begin;
@@ -96,7 +95,7 @@ void LineFile::store(OutputFile& output, const unsigned char* from, std::uint64_
   std::vector<char> text;
   for (std::uint64_t i = 0; i < count; ++i) {
     const unsigned char* const line = from + i * stride;
-    const std::size_t length = static_cast<std::size_t>(line[stride - 2]) << 8 | line[stride - 1];
+    const std::size_t length = detail::as_size(line[stride - 2]) << 8 | line[stride - 1];
     text.insert(text.end(), line, line + length);
     text.push_back('\n');
   }

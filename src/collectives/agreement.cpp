@@ -22,12 +22,12 @@ std::int64_t first_difference(const std::vector<std::int64_t>& mine, const std::
 std::vector<std::int64_t> entry_and_size(const std::vector<std::int64_t>& list, std::int64_t entry,
                                          int width) {
   std::vector<std::int64_t> numbers;
-  const auto first = static_cast<std::size_t>(entry * width);
+  const auto first = as_size(entry * width);
   if (first < list.size()) {
     const auto begin = list.begin() + static_cast<std::ptrdiff_t>(first);
     numbers.assign(begin, begin + width);
   }
-  numbers.resize(static_cast<std::size_t>(width));
+  numbers.resize(as_size(width));
   numbers.push_back(static_cast<std::int64_t>(list.size()));
   return numbers;
 }
@@ -45,7 +45,7 @@ Task<> share_failure(Channel channel, std::optional<Error> mine) {
     head[1] = static_cast<int>(sentence.size());
   }
   co_await bcast_on(channel, Buffer(head), first);
-  sentence.resize(static_cast<std::size_t>(head[1]));
+  sentence.resize(as_size(head[1]));
   co_await bcast_on(channel, Buffer(sentence), first);
   throw_error(head[0], "{} (on rank {})", sentence, first);
 }

@@ -41,7 +41,7 @@ template <class On>
 Task<std::optional<Difference>> find_difference(On on, std::vector<std::int64_t> mine, int width) {
   auto root_size = static_cast<std::int64_t>(mine.size());
   co_await bcast_on(on, wisp::buffer_of(root_size), 0);
-  std::vector<std::int64_t> root(static_cast<std::size_t>(root_size));
+  std::vector<std::int64_t> root(as_size(root_size));
   if (on.rank() == 0) root = mine;
   if (root_size > 0) co_await bcast_on(on, Buffer(root), 0);
 
@@ -53,7 +53,7 @@ Task<std::optional<Difference>> find_difference(On on, std::vector<std::int64_t>
   Difference found;
   found.rank = static_cast<int>(first >> 32);
   found.entry = first & 0xffffffff;
-  std::vector<std::int64_t> theirs(static_cast<std::size_t>(width) + 1);
+  std::vector<std::int64_t> theirs(as_size(width) + 1);
   if (on.rank() == found.rank) theirs = entry_and_size(mine, found.entry, width);
   co_await bcast_on(on, Buffer(theirs), found.rank);
   found.count = theirs.back() / width;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "collectives/block_list.hpp"
+#include "collectives/doubling_scan.hpp"
 #include "comm/world.hpp"
 #include "wisp/channel.hpp"
 #include "wisp/comm.hpp"
@@ -28,58 +29,40 @@ inline int circulant_pieces_of(const Channel& channel, std::size_t bytes, std::s
   return circulant_pieces(channel.world().machine(), bytes, ceil_log2(channel.size()), units);
 }
 
-/// A vector that is reduced, and how.
-struct Reduction {
-  ConstBuffer send;
-  Buffer receive;  ///< of those who get the result; may be `send`
-  MPI_Op op;
-  bool commutes;
-};
-
 inline Task<> nothing() {
   co_return;
 }
 
-Task<> barrier_dissemination(Channel channel);
 Task<> barrier_tree(Channel channel);
 
 Task<> bcast_tree(Channel channel, Buffer buffer, int root, int radix_bits);
 Task<> bcast_circulant(Channel channel, Buffer buffer, int root, int pieces);
 
 /// Operands meet in rank order if `root` is 0.
-Task<> reduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root, int radix_bits);
+Task<> reduce_tree(Channel channel, Reduction given, int root, int radix_bits);
 /// Operands meet in rank order for any root.
-Task<> reduce_to_zero_first(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root,
-                            int radix_bits);
-Task<> reduce_ordered(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root);
+Task<> reduce_to_zero_first(Channel channel, Reduction given, int root, int radix_bits);
+Task<> reduce_ordered(Channel channel, Reduction given, int root);
 /// The operator commutes.
-Task<> reduce_circulant(Channel channel, Reduction reduction, int root, int pieces);
+Task<> reduce_circulant(Channel channel, Reduction given, int root, int pieces);
 
-Task<> allreduce_recursive_doubling(Channel channel, Reduction reduction);
-Task<> allreduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
+Task<> allreduce_recursive_doubling(Channel channel, Reduction given);
+Task<> allreduce_tree(Channel channel, Reduction given);
 /// The operator commutes.
-Task<> allreduce_circulant(Channel channel, Reduction reduction);
+Task<> allreduce_circulant(Channel channel, Reduction given);
 
 /// `send` is a vector of all blocks; `block` is where this rank's goes.
-Task<> reduce_scatter_pairwise(Channel channel, BlockList send, Buffer block, MPI_Op op);
+Task<> reduce_scatter_pairwise(Channel channel, BlockList send, Buffer block, Operator op);
 /// Blocks follow each other; the operator commutes.
-Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, MPI_Op op);
-Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, MPI_Op op);
+Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, Operator op);
+Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, Operator op);
 
-Task<> scan_dissemination(Channel channel, Reduction reduction);
-Task<> exscan_dissemination(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
-Task<> scan_chain(Channel channel, Reduction reduction);
-Task<> exscan_chain(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
+Task<> scan_chain(Channel channel, Reduction given);
+Task<> exscan_chain(Channel channel, Reduction given);
 /// A scan whose last rank broadcasts the total.
 Task<> scan_then_bcast(Channel channel, Task<> scan, Buffer inclusive, Buffer total);
 
-/// What a pipelined scan over two trees gives: each may be absent (null address).
-struct ScanResults {
-  Buffer inclusive;
-  Buffer exclusive;
-  Buffer total;
-};
-Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, MPI_Op op);
+Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, Operator op);
 
 /// `receive` is size() blocks; only the root's is looked at, where `send` may be in place.
 Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, int radix_bits);
@@ -88,7 +71,6 @@ Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int ro
 Task<> send_block(Channel channel, ConstBuffer send, int root);
 struct OrderedNode;
 struct LedMemory;
-struct LedShape;
 /// Of blocks whose sizes only their ranks and the root know. What comes to `threshold` bytes goes straight to
 /// the root. What a run finds out, the next run of a persistent operation need not.
 Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,
@@ -106,7 +88,7 @@ Task<> receive_block(Channel channel, Buffer receive, int root);
 Task<> scatter_ordered(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold);
 Task<> scatterv_tree(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold,
                      std::shared_ptr<OrderedNode> known);
-Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root, LedShape shape);
+Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold);
 
 Task<> allgather_dissemination(Channel channel, ConstBuffer send, BlockList blocks);
 Task<> allgather_circulant(Channel channel, ConstBuffer send, BlockList blocks);

@@ -7,21 +7,22 @@ namespace {
 
 using T = const Terms&;
 
-constexpr Cost allgather_dissemination_cost(T t) {
-  return {t.log2, 1.5 * t.p * t.n, t.log2, t.p * t.log2, 2 * t.p * t.p * t.n};
+Cost allgather_dissemination_cost(T t) {
+  return {t.log2,       1.5 * t.p * t.n,     t.log2,
+          t.p * t.log2, 2 * t.p * t.p * t.n, t.path(t.log2, 1.05 * (t.p - 1) * t.n)};
 }
 Task<> by_dissemination(Channel channel, const Arguments& given) {
-  const BlockList blocks = list_of(given.receive, channel.size());
-  return allgather_dissemination(std::move(channel), given.send_buffer(), blocks);
+  const BlockList blocks = given.blocks_to_receive(channel.size());
+  return allgather_dissemination(std::move(channel), given.send, blocks);
 }
 
 /// Every other message passes the last rank and goes in two parts.
-constexpr Cost allgather_circulant_cost(T t) {
+Cost allgather_circulant_cost(T t) {
   return {1.5 * t.log2, (t.p - 1) * t.n, t.log2, 1.5 * t.p * t.log2, t.p * (t.p - 1) * t.n};
 }
 Task<> over_circulant_graph(Channel channel, const Arguments& given) {
-  const BlockList blocks = list_of(given.receive, channel.size());
-  return allgather_circulant(std::move(channel), given.send_buffer(), blocks);
+  const BlockList blocks = given.blocks_to_receive(channel.size());
+  return allgather_circulant(std::move(channel), given.send, blocks);
 }
 
 constexpr Algorithm allgather_algorithms[] = {
@@ -29,18 +30,22 @@ constexpr Algorithm allgather_algorithms[] = {
     {"circulant", allgather_circulant_cost, over_circulant_graph},
     {"tree",
      [](T t) {
-       return Cost{t.siblings_32 * t.depth_32 + 3 * t.depth_4, (1 + 3 * t.depth_4) * t.p * t.n,
-                   t.depth_32 + t.depth_4, 2 * (t.p - 1), t.p * t.p * t.n};
+       return Cost{t.siblings_32 * t.depth_32 + 3 * t.depth_4,
+                   (1 + 3 * t.depth_4) * t.p * t.n,
+                   t.depth_32 + t.depth_4,
+                   2 * (t.p - 1),
+                   t.p * t.p * t.n,
+                   t.blocks_up(1) + t.p * t.down(1)};
      },
      [](Channel channel, const Arguments& given) {
-       return allgather_tree(std::move(channel), given.send_buffer(), given.receive_buffer());
+       return allgather_tree(std::move(channel), given.send, given.receive);
      }}};
 constexpr Alias allgather_aliases[] = {{"hypercube", "circulant"}, {"ring", "circulant"}};
 
-constexpr Algorithm allgatherm_algorithms[] = {
-    {"tree", nullptr, [](Channel channel, const Arguments& given) {
-       return allgather_merge(std::move(channel), given.send_buffer(), given.receive_buffer(), *given.merge);
-     }}};
+constexpr Algorithm allgatherm_algorithms[] = {{"tree", nullptr, [](Channel channel, const Arguments& given) {
+                                                  return allgather_merge(std::move(channel), given.send,
+                                                                         given.receive, given.more->merge);
+                                                }}};
 
 }  // namespace
 
@@ -53,44 +58,24 @@ constinit const Collective allgatherm_row{"allgatherm", allgatherm_algorithms};
 
 Operation allgather(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
                     const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::allgather";
-  detail::check_member(comm, call);
-  detail::check_regular(comm.size(), call, "send", send, "receive", receive);
-  detail::Arguments given;
-  given.send = ConstBlocks(send, {});
-  given.receive = Blocks(receive, {});
-  given.bytes = detail::signed_of(detail::bytes_of(receive) / static_cast<std::size_t>(comm.size()));
-  return detail::make_operation(comm, call, detail::allgather_row, std::move(given), options);
+  return detail::make_operation(comm, detail::allgather_row, options,
+                                detail::call_on(comm, "wisp::allgather").gathering(send, receive));
 }
 
 Operation allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive,
                      const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::allgatherv";
-  detail::check_member(comm, call);
-  detail::check_irregular(comm, call, "receive", receive);
-  detail::check_own_block(comm, call, "send", send, receive);
-  const detail::BlockList blocks = detail::BlockList::irregular(receive, comm.size());
+  detail::Call call = detail::call_on(comm, "wisp::allgatherv").gathering(send, receive);
   std::size_t bytes = 0;
-  for (int rank = 0; rank < comm.size(); ++rank) bytes += blocks.bytes(rank);
-  detail::Arguments given;
-  given.send = ConstBlocks(send, {});
-  given.receive = receive;
-  given.bytes = detail::signed_of(bytes);
-  return detail::make_operation(comm, call, detail::allgatherv_row, std::move(given),
-                                bytes / static_cast<std::size_t>(comm.size()), options);
+  for (int rank = 0; rank < comm.size(); ++rank) bytes += detail::bytes_of_block(receive, rank);
+  call.given.bytes = detail::signed_of(bytes);
+  return detail::make_operation(comm, detail::allgatherv_row, options, std::move(call),
+                                bytes / detail::as_size(comm.size()));
 }
 
 Operation allgatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Merge& merge,
                      const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::allgatherm";
-  detail::check_member(comm, call);
-  detail::check_merge(call, send, merge);
-  detail::check_buffer(call, "receive", receive);
-  detail::Arguments given;
-  given.send = ConstBlocks(send, {});
-  given.receive = Blocks(receive, {});
-  given.merge = std::make_shared<const Merge>(merge);
-  return detail::make_operation(comm, call, detail::allgatherm_row, std::move(given), options);
+  return detail::make_operation(comm, detail::allgatherm_row, options,
+                                detail::call_on(comm, "wisp::allgatherm").merging(send, receive, merge));
 }
 
 }  // namespace wisp

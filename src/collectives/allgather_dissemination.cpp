@@ -19,7 +19,7 @@ class PackedOnRing {
  public:
   PackedOnRing(const BlockList& blocks, int rank, int size) : blocks_(blocks), rank_(rank), size_(size) {
     if (blocks_.is_regular()) return;
-    begins_.reserve(static_cast<std::size_t>(size) + 1);
+    begins_.reserve(as_size(size) + 1);
     std::size_t begin = 0;
     for (int ahead = 0; ahead < size; ++ahead) {
       begins_.push_back(begin);
@@ -30,8 +30,7 @@ class PackedOnRing {
 
   int rank_of(int ahead) const { return ring_next(rank_, ahead, size_); }
   std::size_t begin(int ahead) const {
-    return blocks_.is_regular() ? static_cast<std::size_t>(ahead) * blocks_.bytes(0)
-                                : begins_[static_cast<std::size_t>(ahead)];
+    return blocks_.is_regular() ? as_size(ahead) * blocks_.bytes(0) : begins_[as_size(ahead)];
   }
 
  private:

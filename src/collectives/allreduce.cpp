@@ -11,7 +11,8 @@ constexpr Algorithm allreduce_algorithms[] = {
     {"recursive_doubling",
      [](T t) {
        const double steps = t.log2 + t.extra;
-       return Cost{steps, 1.5 * steps * t.n, steps, t.p * t.log2, 1.5 * t.p * t.log2 * t.n};
+       const double alone = t.path(t.full_log2 + t.extra, (1.5 * t.full_log2 + 1.25 * t.extra) * t.n);
+       return Cost{steps, 1.5 * steps * t.n, steps, t.p * t.log2, 1.5 * t.p * t.log2 * t.n, alone};
      },
      [](Channel channel, const Arguments& given) {
        return allreduce_recursive_doubling(std::move(channel), given.reduction());
@@ -21,18 +22,18 @@ constexpr Algorithm allreduce_algorithms[] = {
        const double received = t.siblings_32 * t.depth_32;
        const double sent = 3 * t.depth_4;
        // Long vectors that come all at once disturb each other.
-       return Cost{received + sent, (2 * received + sent) * t.n, t.depth_32 + t.depth_4, 2 * (t.p - 1),
-                   2.5 * (t.p - 1) * t.n};
+       return Cost{received + sent, (2 * received + sent) * t.n, t.depth_32 + t.depth_4,
+                   2 * (t.p - 1),   2.5 * (t.p - 1) * t.n,       t.up(1) + t.down(1)};
      },
      [](Channel channel, const Arguments& given) {
-       return allreduce_tree(std::move(channel), given.send_buffer(), given.receive_buffer(), given.op);
+       return allreduce_tree(std::move(channel), given.reduction());
      }},
     {"circulant",
      [](T t) {
        // Half of the vector is set aside and put back.
        const double steps = 2 * t.log2;
        const double bytes = (2.5 * t.others + 0.5) * t.n;
-       return Cost{steps, bytes, steps, t.p * steps, t.p * bytes};
+       return Cost{steps, bytes, steps, t.p * steps, t.p * bytes, t.path(steps, 2.5 * t.others * t.n)};
      },
      [](Channel channel, const Arguments& given) {
        return allreduce_circulant(std::move(channel), given.reduction());
@@ -42,12 +43,17 @@ constexpr Algorithm allreduce_algorithms[] = {
      [](T t) {
        const double depth = 4 * t.log2;
        const double sent = depth + t.pieces;
-       return Cost{sent, sent * 3 * t.n / t.pieces, depth, 2 * (t.p - 1) * t.pieces, 3.5 * t.p * t.n};
+       return Cost{sent,
+                   sent * 3 * t.n / t.pieces,
+                   depth,
+                   2 * (t.p - 1) * t.pieces,
+                   3.5 * t.p * t.n,
+                   t.two_tree(((5 * t.full_log2 - 4) / t.pieces + (t.p > 3 ? 2.5 : 2) * t.others) * t.n)};
      },
      [](Channel channel, const Arguments& given) {
-       return scan_two_tree(std::move(channel), given.send_buffer(), {{}, {}, given.receive_buffer()},
-                            given.op);
-     }}};
+       return scan_two_tree(std::move(channel), given.send, {{}, {}, given.receive}, given.op);
+     },
+     takes_parts}};
 
 constexpr Alias allreduce_aliases[] = {{"scatter_allgather", "circulant"}, {"ring", "circulant"}};
 
@@ -57,14 +63,10 @@ constinit const Collective allreduce_row{"allreduce", allreduce_algorithms, allr
 
 }  // namespace detail
 
-Operation allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+Operation allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                     const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::allreduce";
-  detail::check_member(comm, call);
-  detail::check_op(call, op);
-  const ConstBuffer input = detail::checked_input(call, send, receive);
-  return detail::make_operation(comm, call, detail::allreduce_row,
-                                detail::reduction_arguments(input, receive, op), options);
+  return detail::make_operation(comm, detail::allreduce_row, options,
+                                detail::call_on(comm, "wisp::allreduce").reduction(send, receive, op));
 }
 
 }  // namespace wisp

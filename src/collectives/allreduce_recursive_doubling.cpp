@@ -12,22 +12,23 @@
 
 namespace wisp::detail {
 
-Task<> allreduce_recursive_doubling(Channel channel, Reduction reduction) {
-  const auto [send, receive, op, commutes] = reduction;
+Task<> allreduce_recursive_doubling(Channel channel, Reduction given) {
+  const ConstBuffer& send = given.send;
+  const Buffer& receive = given.receive;
   const RecursiveDoubling doubling(channel.rank(), channel.size());
   if (!doubling.is_speaker()) {
     co_await channel.post_send(send, doubling.pair());
     co_await channel.post_receive(receive, doubling.pair());
     co_return;
   }
-  Partial partial(send, op);
+  Partial partial(send, given.op);
   if (doubling.is_paired()) {
     co_await channel.post_receive(partial.incoming(), doubling.pair());
     partial.prepend_incoming();
   }
   for (int k = 0; k < doubling.rounds(); ++k) {
     const int partner = doubling.partner(k);
-    const bool joins_behind = commutes || partner > channel.rank();
+    const bool joins_behind = given.commutes() || partner > channel.rank();
     // The last vector that is joined behind may become the result where it is.
     const bool is_result =
         joins_behind && k + 1 == doubling.rounds() && partial.value().address != receive.address;

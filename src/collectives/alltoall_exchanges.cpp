@@ -48,15 +48,13 @@ Task<> alltoall_bruck(Channel channel, BlockList send, BlockList receive) {
   const int rank = channel.rank();
   const std::size_t block = send.bytes(0);
   // Place d holds what is still to go d ranks further.
-  const ScratchVector travelling(block * static_cast<std::size_t>(size));
-  const auto place = [&](int distance) {
-    return travelling.data() + block * static_cast<std::size_t>(distance);
-  };
+  const ScratchVector travelling(block * as_size(size));
+  const auto place = [&](int distance) { return travelling.data() + block * as_size(distance); };
   for (int distance = 0; distance < size; ++distance) {
     pack(send(ring_next(rank, distance, size)), send.layout(0), place(distance));
   }
-  const ScratchVector outgoing(block * static_cast<std::size_t>(size / 2 + 1));
-  const ScratchVector incoming(block * static_cast<std::size_t>(size / 2 + 1));
+  const ScratchVector outgoing(block * as_size(size / 2 + 1));
+  const ScratchVector incoming(block * as_size(size / 2 + 1));
   for (int step = 1; step < size; step *= 2) {
     std::size_t bytes = 0;
     for (int distance = step; distance < size; ++distance) {

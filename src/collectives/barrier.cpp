@@ -1,3 +1,4 @@
+#include "collectives/channel_walks.hpp"
 #include "collectives/collective.hpp"
 
 namespace wisp {
@@ -12,10 +13,17 @@ constexpr Algorithm barrier_algorithms[] = {
      [](T t) {
        return Cost{t.log2, 0, t.log2, t.p * t.log2, 0};
      },
-     [](Channel channel, const Arguments&) { return barrier_dissemination(std::move(channel)); }},
+     [](Channel channel, const Arguments&) {
+       return doubling_barrier(RingWalk(std::move(channel)));  // Hensgen, Finkel, Manber 1988
+     }},
     {"tree",
      [](T t) {
-       return Cost{t.siblings_32 * t.depth_32 + 3 * t.depth_4, 0, t.depth_32 + t.depth_4, 2 * (t.p - 1), 0};
+       return Cost{t.siblings_32 * t.depth_32 + 3 * t.depth_4,
+                   0,
+                   t.depth_32 + t.depth_4,
+                   2 * (t.p - 1),
+                   0,
+                   t.up(1) + t.down(1)};
      },
      [](Channel channel, const Arguments&) { return barrier_tree(std::move(channel)); }}};
 
@@ -26,9 +34,7 @@ constinit const Collective barrier_row{"barrier", barrier_algorithms};
 }  // namespace detail
 
 Operation barrier(const Comm& comm, const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::barrier";
-  detail::check_member(comm, call);
-  return detail::make_operation(comm, call, detail::barrier_row, {}, options);
+  return detail::make_operation(comm, detail::barrier_row, options, detail::call_on(comm, "wisp::barrier"));
 }
 
 }  // namespace wisp

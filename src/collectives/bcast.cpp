@@ -10,18 +10,15 @@ using T = const Terms&;
 
 template <int radix_bits>
 Task<> bcast_over_tree(Channel channel, const Arguments& given) {
-  return bcast_tree(std::move(channel), given.receive_buffer(), given.root, radix_bits);
+  return bcast_tree(std::move(channel), given.receive, given.root, radix_bits);
 }
 
 constexpr Algorithm bcast_algorithms[] = {
-    {"binomial",
-     [](T t) {
-       return Cost{t.log2, t.log2 * t.n, t.log2, t.p - 1, (t.p - 1) * t.n};
-     },
+    {"binomial", [](T t) { return Cost{t.log2, t.log2 * t.n, t.log2, t.p - 1, (t.p - 1) * t.n, t.down(1)}; },
      bcast_over_tree<1>},
     {"radix_4",
      [](T t) {
-       return Cost{3 * t.depth_4, 3 * t.depth_4 * t.n, t.depth_4, t.p - 1, (t.p - 1) * t.n};
+       return Cost{3 * t.depth_4, 3 * t.depth_4 * t.n, t.depth_4, t.p - 1, (t.p - 1) * t.n, t.down(2)};
      },
      bcast_over_tree<2>},
     {"circulant",
@@ -30,9 +27,9 @@ constexpr Algorithm bcast_algorithms[] = {
                    (t.p - 1) * t.stream_pieces, (t.p - 1) * t.n};
      },
      [](Channel channel, const Arguments& given) {
-       const auto bytes = static_cast<std::size_t>(given.bytes);
+       const auto bytes = as_size(given.bytes);
        const int pieces = circulant_pieces_of(channel, bytes, SignatureBytes::most_pieces(bytes));
-       return bcast_circulant(std::move(channel), given.receive_buffer(), given.root, pieces);
+       return bcast_circulant(std::move(channel), given.receive, given.root, pieces);
      }}};
 
 constexpr Alias bcast_aliases[] = {{"two_tree", "circulant"}, {"scatter_allgather", "circulant"}};
@@ -44,15 +41,8 @@ constinit const Collective bcast_row{"bcast", bcast_algorithms, bcast_aliases};
 }  // namespace detail
 
 Operation bcast(const Comm& comm, const Buffer& buffer, int root, const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::bcast";
-  detail::check_member(comm, call);
-  detail::check_root(comm, call, root);
-  detail::check_buffer(call, "buffer", buffer);
-  detail::Arguments given;
-  given.receive = Blocks(buffer, {});
-  given.root = root;
-  given.bytes = detail::signed_of(detail::bytes_of(buffer));
-  return detail::make_operation(comm, call, detail::bcast_row, std::move(given), options);
+  return detail::make_operation(comm, detail::bcast_row, options,
+                                detail::call_on(comm, "wisp::bcast").root(root).vector(buffer));
 }
 
 }  // namespace wisp

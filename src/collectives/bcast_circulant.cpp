@@ -21,8 +21,8 @@ Task<> bcast_circulant(Channel channel, Buffer buffer, int root, int pieces) {
   using Data = SignatureBytes::Data;
   const SignatureBytes vector(buffer, rank == 0 ? Data::here : Data::to_come, pieces);
 
-  std::vector<Posted> arriving(static_cast<std::size_t>(pieces));
-  const auto arriving_piece = [&](int piece) -> Posted& { return arriving[static_cast<std::size_t>(piece)]; };
+  std::vector<Posted> arriving(as_size(pieces));
+  const auto arriving_piece = [&](int piece) -> Posted& { return arriving[as_size(piece)]; };
   const auto post_receive = [&](int round) {
     if (round >= pipeline.rounds()) return;
     const auto [from, piece] = pipeline.received(round);

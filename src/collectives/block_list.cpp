@@ -21,7 +21,7 @@ struct TypeMap {
     while (count > 0) {
       const bool follows = !lengths.empty() && types.back() == type &&
                            displacements.back() + lengths.back() * extent == displacement;
-      const auto most = static_cast<std::size_t>(follows ? INT_MAX - lengths.back() : INT_MAX);
+      const auto most = as_size(follows ? INT_MAX - lengths.back() : INT_MAX);
       const auto part = static_cast<int>(std::min(count, most));
       if (follows && part > 0) {
         lengths.back() += part;
@@ -31,7 +31,7 @@ struct TypeMap {
         types.push_back(type);
       }
       const int added = follows && part > 0 ? part : lengths.back();
-      count -= static_cast<std::size_t>(added);
+      count -= as_size(added);
       displacement += added * extent;
     }
   }
@@ -47,7 +47,7 @@ JoinedBlocks::JoinedBlocks(const BlockList& blocks, std::span<const int> ranks) 
   if (map.lengths.empty()) return;
   auto* base = static_cast<std::byte*>(blocks.address());
   if (map.lengths.size() == 1) {
-    buffer_ = {base + map.displacements[0], static_cast<std::size_t>(map.lengths[0]), map.types[0]};
+    buffer_ = {base + map.displacements[0], as_size(map.lengths[0]), map.types[0]};
     return;
   }
   const auto parts = static_cast<int>(map.lengths.size());

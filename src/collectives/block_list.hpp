@@ -21,7 +21,7 @@ class BlockList {
     list.address_ = all.address;
     list.type_ = all.type;
     list.layout_ = TypeLayout::of(all.type);
-    list.count_ = all.count / static_cast<std::size_t>(ranks);
+    list.count_ = all.count / as_size(ranks);
     return list;
   }
   static BlockList irregular(const Blocks& blocks, int ranks);
@@ -49,11 +49,9 @@ class BlockList {
 
   std::size_t count(int rank) const {
     if (even_) return even_->size(rank);
-    return counts_.empty() ? count_ : static_cast<std::size_t>(counts_[static_cast<std::size_t>(rank)]);
+    return counts_.empty() ? count_ : as_size(counts_[as_size(rank)]);
   }
-  MPI_Datatype type(int rank) const {
-    return types_.empty() ? type_ : types_[static_cast<std::size_t>(rank)];
-  }
+  MPI_Datatype type(int rank) const { return types_.empty() ? type_ : types_[as_size(rank)]; }
   TypeLayout layout(int rank) const { return types_.empty() ? layout_ : TypeLayout::of(type(rank)); }
   std::size_t bytes(int rank) const { return count(rank) == 0 ? 0 : count(rank) * layout(rank).size; }
   Buffer operator()(int rank) const {
@@ -62,8 +60,7 @@ class BlockList {
   /// Where a block begins, in bytes behind the address of all.
   std::ptrdiff_t offset(int rank) const {
     if (is_consecutive()) return static_cast<std::ptrdiff_t>(begin_of(rank)) * layout_.extent;
-    return static_cast<std::ptrdiff_t>(displacements_[static_cast<std::size_t>(rank)]) *
-           (types_.empty() ? layout_.extent : 1);
+    return static_cast<std::ptrdiff_t>(displacements_[as_size(rank)]) * (types_.empty() ? layout_.extent : 1);
   }
   void* address() const { return address_; }
 
@@ -75,8 +72,7 @@ class BlockList {
   /// Elements before a block of consecutive ones; of the block after the last: all.
   std::size_t begin_of(int rank) const {
     if (even_) return even_->begin(rank);
-    return begins_.empty() ? static_cast<std::size_t>(rank) * count_
-                           : begins_[static_cast<std::size_t>(rank)];
+    return begins_.empty() ? as_size(rank) * count_ : begins_[as_size(rank)];
   }
 
   void* address_ = nullptr;
@@ -101,7 +97,7 @@ inline BlockList BlockList::irregular(const Blocks& blocks, int ranks) {
     list.layout_ = TypeLayout::of(blocks.type);
   }
   if (blocks.displacements.empty() && blocks.types.empty()) {
-    list.begins_.reserve(static_cast<std::size_t>(ranks) + 1);
+    list.begins_.reserve(as_size(ranks) + 1);
     list.begins_.push_back(0);
     for (int rank = 0; rank < ranks; ++rank) list.begins_.push_back(list.begins_.back() + list.count(rank));
   }
@@ -125,9 +121,9 @@ inline std::size_t bytes_of(const ConstBuffer& buffer) {
 }
 
 inline std::size_t bytes_of_block(const ConstBlocks& blocks, int rank) {
-  const auto i = static_cast<std::size_t>(rank);
+  const auto i = as_size(rank);
   const MPI_Datatype type = blocks.types.empty() ? blocks.type : blocks.types[i];
-  return bytes_of({blocks.address, static_cast<std::size_t>(blocks.counts[i]), type});
+  return bytes_of({blocks.address, as_size(blocks.counts[i]), type});
 }
 
 /// The blocks of several ranks, in the order given, as one buffer: through a datatype made for it where they

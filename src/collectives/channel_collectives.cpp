@@ -21,9 +21,9 @@ Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive) {
 
 Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
   if (channel.world().machine().shares_cores) {
-    return allreduce_tree(std::move(channel), send, receive, op);
+    return allreduce_tree(std::move(channel), {send, receive, op});
   }
-  return allreduce_recursive_doubling(std::move(channel), {send, receive, op, false});
+  return allreduce_recursive_doubling(std::move(channel), {send, receive, op});
 }
 
 TreeNeighbors tree_neighbors(const Channel& channel) {

@@ -2,19 +2,8 @@
 
 #include "collectives/block_list.hpp"
 #include "transport/throw_error.hpp"
-#include "transport/type_layout.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::detail {
-
-void check_root(const Comm& comm, const char* call, int root) {
-  check_within(MPI_ERR_ROOT, call, "root", root, 0, comm.size() - 1);
-}
-
-void check_op(const char* call, MPI_Op op) {
-  if (op == MPI_OP_NULL) [[unlikely]]
-    throw_error(MPI_ERR_OP, "{}: op = MPI_OP_NULL", call);
-}
 
 void check_buffer(const char* call, const char* name, const ConstBuffer& buffer) {
   if (is_in_place(buffer)) [[unlikely]] {
@@ -43,7 +32,7 @@ ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffe
 void check_regular(int size, const char* call, const char* own_name, const ConstBuffer& own,
                    const char* blocks_name, const ConstBuffer& blocks) {
   check_buffer(call, blocks_name, blocks);
-  const auto ranks = static_cast<std::size_t>(size);
+  const auto ranks = as_size(size);
   if (blocks.count % ranks != 0) [[unlikely]] {
     throw_error(MPI_ERR_COUNT, "{}: {} has {} elements, not a multiple of {} ranks", call, blocks_name,
                 blocks.count, ranks);
@@ -52,18 +41,18 @@ void check_regular(int size, const char* call, const char* own_name, const Const
   check_buffer(call, own_name, own);
   if (own.type == blocks.type && own.count * ranks == blocks.count) [[likely]]
     return;
-  const std::size_t bytes = own.count * TypeLayout::of(own.type).size;
-  const std::size_t room = blocks.count / ranks * TypeLayout::of(blocks.type).size;
+  const std::size_t bytes = bytes_of(own);
+  const std::size_t room = bytes_of(blocks) / ranks;
   if (bytes != room) {
     throw_error(MPI_ERR_TRUNCATE, "{}: {} has {} bytes, but a block of {} has {}", call, own_name, bytes,
                 blocks_name, room);
   }
 }
 
-void check_irregular(std::size_t due, const char* of_what, const char* call, const char* name,
+void check_irregular(int due, const char* of_what, const char* call, const char* name,
                      const ConstBlocks& blocks) {
   const auto check_size = [&](const char* what, std::size_t size) {
-    if (size == due) return;
+    if (size == as_size(due)) return;
     throw_error(MPI_ERR_ARG, "{}: {} has {} {} for {} {}", call, name, size, what, due, of_what);
   };
   check_size("counts", blocks.counts.size());
@@ -75,7 +64,7 @@ void check_irregular(std::size_t due, const char* of_what, const char* call, con
     throw_error(MPI_ERR_TYPE, "{}: the datatype of {} is MPI_DATATYPE_NULL", call, name);
   }
   std::int64_t end_of_last = 0;
-  for (std::size_t i = 0; i < due; ++i) {
+  for (std::size_t i = 0; i < blocks.counts.size(); ++i) {
     const std::int64_t count = blocks.counts[i];
     if (count < 0) {
       throw_error(MPI_ERR_COUNT, "{}: counts[{}] of {} = {} is below 0", call, i, name, count);
@@ -93,34 +82,15 @@ void check_irregular(std::size_t due, const char* of_what, const char* call, con
   }
 }
 
-void check_irregular(const Comm& comm, const char* call, const char* name, const ConstBlocks& blocks) {
-  check_irregular(static_cast<std::size_t>(comm.size()), "ranks", call, name, blocks);
-}
-
-void check_own_block(const Comm& comm, const char* call, const char* name, const ConstBuffer& own,
+void check_own_block(int rank, const char* call, const char* name, const ConstBuffer& own,
                      const ConstBlocks& blocks) {
   if (is_in_place(own)) return;
   check_buffer(call, name, own);
-  const auto rank = static_cast<std::size_t>(comm.rank());
-  const MPI_Datatype type = blocks.types.empty() ? blocks.type : blocks.types[rank];
-  const auto count = static_cast<std::size_t>(blocks.counts[rank]);
-  if (own.count == count && (own.type == type || count == 0)) [[likely]]
-    return;
-  const std::size_t bytes = own.count * TypeLayout::of(own.type).size;
-  const std::size_t of_block = count == 0 ? 0 : count * TypeLayout::of(type).size;
-  if (bytes != of_block) {
+  const std::size_t bytes = bytes_of(own);
+  const std::size_t of_block = bytes_of_block(blocks, rank);
+  if (bytes != of_block) [[unlikely]] {
     throw_error(MPI_ERR_TRUNCATE, "{}: {} of rank {} has {} bytes, but its block has {}", call, name, rank,
                 bytes, of_block);
-  }
-}
-
-void check_merge(const char* call, const ConstBuffer& send, const Merge& merge) {
-  check_buffer(call, "send", send);
-  if (!merge) throw_error(MPI_ERR_ARG, "{}: merge is empty", call);
-  const TypeLayout layout = TypeLayout::of(send.type);
-  if (layout.true_lower != 0 || layout.extent != static_cast<MPI_Aint>(layout.size)) {
-    throw_error(MPI_ERR_TYPE, "{}: the datatype has gaps, {} bytes of data in {}", call, layout.size,
-                layout.extent);
   }
 }
 

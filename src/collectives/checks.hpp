@@ -1,14 +1,12 @@
 #pragma once
 
-#include "wisp/collectives.hpp"
+#include "wisp/blocks.hpp"
 
 /// What collectives ask of their arguments before any message: each throws an Error that names the call, the
 /// argument, its value and its bound.
 
 namespace wisp::detail {
 
-void check_root(const Comm& comm, const char* call, int root);
-void check_op(const char* call, MPI_Op op);
 /// A datatype, and not in place.
 void check_buffer(const char* call, const char* name, const ConstBuffer& buffer);
 /// The input of a reduction whose result goes to `receive`, which it is in place.
@@ -17,12 +15,10 @@ ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffe
 void check_regular(int ranks, const char* call, const char* own_name, const ConstBuffer& own,
                    const char* blocks_name, const ConstBuffer& blocks);
 /// Counts and places for each of `due` ranks or neighbors, within the room.
-void check_irregular(std::size_t due, const char* of_what, const char* call, const char* name,
+void check_irregular(int due, const char* of_what, const char* call, const char* name,
                      const ConstBlocks& blocks);
-void check_irregular(const Comm& comm, const char* call, const char* name, const ConstBlocks& blocks);
-/// `own` is as large as block rank() of `blocks`, unless it is in place.
-void check_own_block(const Comm& comm, const char* call, const char* name, const ConstBuffer& own,
+/// `own` is as large as that block of `blocks`, unless it is in place.
+void check_own_block(int rank, const char* call, const char* name, const ConstBuffer& own,
                      const ConstBlocks& blocks);
-void check_merge(const char* call, const ConstBuffer& send, const Merge& merge);
 
 }  // namespace wisp::detail

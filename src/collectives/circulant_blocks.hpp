@@ -42,8 +42,8 @@ class BlocksOnRing {
     if (blocks_.is_consecutive()) {
       part = blocks_.range(first, count);
     } else {
-      std::vector<int> ranks(static_cast<std::size_t>(count));
-      for (int i = 0; i < count; ++i) ranks[static_cast<std::size_t>(i)] = first + i;
+      std::vector<int> ranks(as_size(count));
+      for (int i = 0; i < count; ++i) ranks[as_size(i)] = first + i;
       part = joined_.emplace_back(blocks_, ranks).buffer();
     }
     if (part.count > 0) of(part);

@@ -45,19 +45,19 @@ std::size_t find_cheapest(const Collective& row, const Case& of, const Machine& 
 /// Programs repeat themselves: the last choices are kept.
 std::size_t choose(World& world, const Collective& row, const Case& of) {
   if (row.algorithms.size() == 1) return 0;
-  World::Choice& kept = world.kept_choice(&row, of.ranks, of.bytes, of.commutes);
+  World::Choice& kept = world.kept_choice(&row, of.ranks, of.bytes, static_cast<int>(of.kind));
   if (kept.algorithm < 0) {
     kept.algorithm =
         static_cast<int>(row.pick != nullptr ? row.pick(world, of) : find_cheapest(row, of, world.machine()));
   }
-  return static_cast<std::size_t>(kept.algorithm);
+  return as_size(kept.algorithm);
 }
 
 const Algorithm* find_named(const Collective& row, const Case& of, std::string_view name, const char* call) {
   const auto alias = std::ranges::find(row.aliases, name, &Alias::name);
   if (alias != row.aliases.end()) {
     // Some of them took operators that do not commute.
-    if (!of.commutes) return nullptr;
+    if (!commutes(of)) return nullptr;
     name = alias->means;
   }
   const auto found = std::ranges::find(row.algorithms, name, &Algorithm::name);
@@ -65,8 +65,8 @@ const Algorithm* find_named(const Collective& row, const Case& of, std::string_v
     throw_error(MPI_ERR_ARG, "{}: algorithm = {} is not one of {}", call, name, joined(names_of(row), ", "));
   }
   if (!is_allowed(*found, of)) {
-    throw_error(MPI_ERR_ARG, "{}: algorithm = {} does not work with {} ranks{}", call, name, of.ranks,
-                of.commutes ? "" : " and an operator that does not commute");
+    throw_error(MPI_ERR_ARG, "{}: algorithm = {} does not work with an operator that {}", call, name,
+                takes_parts(of) ? "does not commute" : "is a function of one's own");
   }
   return &*found;
 }
@@ -76,7 +76,7 @@ constexpr int largest_direct = 1 << 24;  ///< of the search for where direct mes
 int find_direct_ranks(const Machine& machine) {
   if (machine.direct_ranks > 0) return machine.direct_ranks;
   const auto is_direct = [&](int ranks) {
-    return find_cheapest(gatherv_row, {ranks, 0, true}, machine) == 0;
+    return find_cheapest(gatherv_row, {ranks, 0, OperatorKind::commutative}, machine) == 0;
   };
   int most = 1;
   while (most < largest_direct && is_direct(2 * most)) most *= 2;
@@ -96,21 +96,19 @@ struct AlgorithmRun {
 
   Task<> operator()(Channel channel) const {
     if (given.is_nothing()) return nothing();
-    if (algorithm->make_memory == nullptr || given.memory != nullptr) [[likely]]
+    const bool wants_memory = algorithm->make_memory != nullptr && given.memory == nullptr;
+    const bool is_metered = given.is_metered(channel.world());
+    if (!wants_memory && !is_metered) [[likely]]
       return algorithm->run(std::move(channel), given);
-    Arguments for_one_run = given;
-    for_one_run.memory = algorithm->make_memory();
+    Arguments for_one_run = is_metered ? given.metered(channel.world()) : given;
+    if (wants_memory) for_one_run.memory = algorithm->make_memory();
     return algorithm->run(std::move(channel), for_one_run);
   }
   void prepare_to_repeat() {
     if (algorithm->make_memory != nullptr) given.memory = algorithm->make_memory();
   }
-  Alike alike() const { return {given.root, given.bytes, given.op}; }
-  void replace_types(KeptTypes& types) {
-    types.replace(given.send);
-    types.replace(given.receive);
-    types.replace(given.total);
-  }
+  Alike alike() const { return given.alike(); }
+  void replace_types(KeptTypes& types) { given.replace_types(types); }
 };
 
 int direct_ranks(World& world) {
@@ -119,29 +117,13 @@ int direct_ranks(World& world) {
   return kept;
 }
 
-bool commutes(MPI_Op op) {
-  int commutative = 0;
-  check_mpi(MPI_Op_commutative(op, &commutative), "MPI_Op_commutative");
-  return commutative != 0;
-}
-
-Arguments reduction_arguments(const ConstBuffer& input, const Buffer& receive, MPI_Op op) {
-  Arguments arguments;
-  arguments.send = ConstBlocks(input, {});
-  arguments.receive = Blocks(receive, {});
-  arguments.op = op;
-  arguments.any_order = commutes(op);
-  arguments.bytes = signed_of(bytes_of(input));
-  return arguments;
-}
-
-Operation make_operation(const Comm& comm, const char* call, const Collective& row, Arguments&& arguments,
-                         std::size_t bytes, const CollectiveOptions& options) {
-  const Case of{comm.size(), bytes, arguments.any_order};
+Operation make_operation(const Comm& comm, const Collective& row, const CollectiveOptions& options,
+                         Call&& call, std::size_t bytes) {
+  const Case of{comm.size(), bytes, call.given.kind};
   const Algorithm* algorithm =
-      options.algorithm.empty() ? nullptr : find_named(row, of, options.algorithm, call);
+      options.algorithm.empty() ? nullptr : find_named(row, of, options.algorithm, call.name);
   if (algorithm == nullptr) algorithm = &row.algorithms[choose(CommAccess::world(comm), row, of)];
-  return operation_on<AlgorithmRun>(comm, call, options.own_tag, algorithm, std::move(arguments));
+  return operation_on<AlgorithmRun>(comm, call.name, options.own_tag, algorithm, std::move(call.given));
 }
 
 }  // namespace detail

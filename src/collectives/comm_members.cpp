@@ -9,20 +9,20 @@ namespace wisp {
 WISP_MEMBERS(Comm, barrier, (const CollectiveOptions& options), (options))
 WISP_MEMBERS(Comm, bcast, (const Buffer& buffer, int root, const CollectiveOptions& options), (buffer, root,
              options))
-WISP_MEMBERS(Comm, reduce, (const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
+WISP_MEMBERS(Comm, reduce, (const ConstBuffer& send, const Buffer& receive, const Operator& op, int root,
              const CollectiveOptions& options), (send, receive, op, root, options))
-WISP_MEMBERS(Comm, allreduce, (const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+WISP_MEMBERS(Comm, allreduce, (const ConstBuffer& send, const Buffer& receive, const Operator& op,
              const CollectiveOptions& options), (send, receive, op, options))
-WISP_MEMBERS(Comm, scan, (const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+WISP_MEMBERS(Comm, scan, (const ConstBuffer& send, const Buffer& receive, const Operator& op,
              const CollectiveOptions& options), (send, receive, op, options))
-WISP_MEMBERS(Comm, exscan, (const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+WISP_MEMBERS(Comm, exscan, (const ConstBuffer& send, const Buffer& receive, const Operator& op,
              const CollectiveOptions& options), (send, receive, op, options))
 WISP_MEMBERS(Comm, scan_and_bcast, (const ConstBuffer& send, const Buffer& scan, const Buffer& total,
-             MPI_Op op, const CollectiveOptions& options), (send, scan, total, op, options))
-WISP_MEMBERS(Comm, reduce_scatter_block, (const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+             const Operator& op, const CollectiveOptions& options), (send, scan, total, op, options))
+WISP_MEMBERS(Comm, reduce_scatter_block, (const ConstBuffer& send, const Buffer& receive, const Operator& op,
              const CollectiveOptions& options), (send, receive, op, options))
 WISP_MEMBERS(Comm, reduce_scatter, (const ConstBuffer& send, const Buffer& receive, Integers counts,
-             MPI_Op op, const CollectiveOptions& options), (send, receive, counts, op, options))
+             const Operator& op, const CollectiveOptions& options), (send, receive, counts, op, options))
 WISP_MEMBERS(Comm, gather, (const ConstBuffer& send, const Buffer& receive, int root,
              const CollectiveOptions& options), (send, receive, root, options))
 WISP_MEMBERS(Comm, gatherv, (const ConstBuffer& send, const Blocks& receive, int root,

@@ -19,17 +19,17 @@ namespace {
 Task<> gather_inner(Channel channel, ConstBuffer send, KnomialTree tree) {
   const TypeLayout layout = TypeLayout::of(send.type);
   const std::size_t block = send.count * layout.size;
-  const ScratchVector packed(block * static_cast<std::size_t>(tree.subtree_size()));
+  const ScratchVector packed(block * as_size(tree.subtree_size()));
   Posts receives;
   for (int k = 0; k < tree.child_count(); ++k) {
-    const std::size_t offset = block * static_cast<std::size_t>(tree.child_offset(k));
-    const std::size_t bytes = block * static_cast<std::size_t>(tree.child_subtree_size(k));
+    const std::size_t offset = block * as_size(tree.child_offset(k));
+    const std::size_t bytes = block * as_size(tree.child_subtree_size(k));
     receives.add(channel.post_receive({packed.data() + offset, bytes, MPI_PACKED}, tree.child(k)));
   }
   pack(send, layout, packed.data());
   co_await receives;
-  co_await channel.post_send(
-      {packed.data(), block * static_cast<std::size_t>(tree.subtree_size()), MPI_PACKED}, tree.parent());
+  co_await channel.post_send({packed.data(), block * as_size(tree.subtree_size()), MPI_PACKED},
+                             tree.parent());
 }
 
 }  // namespace
@@ -44,13 +44,11 @@ Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, 
     }
     co_return;
   }
-  const auto ranks = static_cast<std::size_t>(channel.size());
+  const auto ranks = as_size(channel.size());
   const std::size_t count = receive.count / ranks;
   const TypeLayout layout = TypeLayout::of(receive.type);
   const std::size_t block = count * layout.size;
-  const auto place = [&](int rank) {
-    return element(receive.address, static_cast<std::size_t>(rank) * count, layout);
-  };
+  const auto place = [&](int rank) { return element(receive.address, as_size(rank) * count, layout); };
   // At most one child's ranks wrap around.
   ScratchVector wrapped;
   int wrapping_child = -1;
@@ -59,11 +57,10 @@ Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, 
     const int blocks = tree.child_subtree_size(k);
     const int first = tree.child(k);
     if (first + blocks <= channel.size()) {
-      receives.add(channel.post_receive(
-          {place(first), static_cast<std::size_t>(blocks) * count, receive.type}, first));
+      receives.add(channel.post_receive({place(first), as_size(blocks) * count, receive.type}, first));
     } else {
       wrapping_child = k;
-      const std::size_t bytes = static_cast<std::size_t>(blocks) * block;
+      const std::size_t bytes = as_size(blocks) * block;
       wrapped = ScratchVector(bytes);
       receives.add(channel.post_receive({wrapped.data(), bytes, MPI_PACKED}, first));
     }
@@ -83,10 +80,9 @@ Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, 
     const int first = tree.child(wrapping_child);
     const int before_end = channel.size() - first;
     const int after_start = tree.child_subtree_size(wrapping_child) - before_end;
-    unpack(wrapped.data(), {place(first), static_cast<std::size_t>(before_end) * count, receive.type},
-           layout);
-    unpack(wrapped.data() + static_cast<std::size_t>(before_end) * block,
-           {place(0), static_cast<std::size_t>(after_start) * count, receive.type}, layout);
+    unpack(wrapped.data(), {place(first), as_size(before_end) * count, receive.type}, layout);
+    unpack(wrapped.data() + as_size(before_end) * block,
+           {place(0), as_size(after_start) * count, receive.type}, layout);
   }
 }
 

@@ -18,17 +18,17 @@ constexpr Algorithm gatherv_algorithms[] = {
        return Cost{6 * t.depth_4, 0, 2 * t.depth_4, 2 * (t.p - 1), 0};
      },
      [](Channel channel, const Arguments& given) {
-       const BlockList blocks = blocks_of_root(channel, given.receive, given.root);
+       const BlockList blocks = blocks_to_root(channel, given);
        const std::uint64_t threshold = straight_threshold(channel.world().machine());
-       return gatherv_led(std::move(channel), given.send_buffer(), blocks, given.root, threshold,
+       return gatherv_led(std::move(channel), given.send, blocks, given.root, threshold,
                           std::static_pointer_cast<LedMemory>(given.memory));
      },
      nullptr, make_memory<LedMemory>},
     {"tree", nullptr,
      [](Channel channel, const Arguments& given) {
-       const BlockList blocks = blocks_of_root(channel, given.receive, given.root);
+       const BlockList blocks = blocks_to_root(channel, given);
        const std::uint64_t threshold = announced_threshold(channel.world().machine());
-       return gatherv_tree(std::move(channel), given.send_buffer(), blocks, given.root, threshold,
+       return gatherv_tree(std::move(channel), given.send, blocks, given.root, threshold,
                            std::static_pointer_cast<OrderedNode>(given.memory));
      },
      nullptr, make_memory<OrderedNode>}};
@@ -43,20 +43,8 @@ constinit const Collective gatherv_row{"gatherv", gatherv_algorithms, gatherv_al
 
 Operation gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive, int root,
                   const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::gatherv";
-  detail::check_member(comm, call);
-  detail::check_root(comm, call, root);
-  if (comm.rank() == root) {
-    detail::check_irregular(comm, call, "receive", receive);
-    detail::check_own_block(comm, call, "send", send, receive);
-  } else {
-    detail::check_buffer(call, "send", send);
-  }
-  detail::Arguments given;
-  given.send = ConstBlocks(send, {});
-  given.receive = receive;
-  given.root = root;
-  return detail::make_operation(comm, call, detail::gatherv_row, std::move(given), options);
+  return detail::make_operation(comm, detail::gatherv_row, options,
+                                detail::call_on(comm, "wisp::gatherv").root(root).gathering(send, receive));
 }
 
 }  // namespace wisp

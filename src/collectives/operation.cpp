@@ -22,10 +22,8 @@ Request Operation::persistent() && {
   body_->keep_types();
   body_->prepare_to_repeat();
   detail::ContextPtr context = body_->context();
-  return {std::function<Task<>()>([body = std::shared_ptr<const detail::OperationBody>(std::move(body_))] {
-            return body->begin();
-          }),
-          std::move(context)};
+  std::shared_ptr<const detail::OperationBody> body = std::move(body_);
+  return Request::persistent([body = std::move(body)] { return body->begin(); }, std::move(context));
 }
 
 Operation::operator Task<>() const {

@@ -11,37 +11,32 @@ using T = const Terms&;
 
 template <int radix_bits>
 Task<> reduce_over_tree(Channel channel, const Arguments& given) {
-  const ConstBuffer send = given.send_buffer();
-  const Buffer receive = given.receive_buffer();
-  if (given.root == 0 || given.any_order)
-    return reduce_tree(std::move(channel), send, receive, given.op, given.root, radix_bits);
+  if (given.root == 0 || given.kind == OperatorKind::commutative)
+    return reduce_tree(std::move(channel), given.reduction(), given.root, radix_bits);
   return radix_bits == 1
-             ? reduce_ordered(std::move(channel), send, receive, given.op, given.root)
-             : reduce_to_zero_first(std::move(channel), send, receive, given.op, given.root, radix_bits);
+             ? reduce_ordered(std::move(channel), given.reduction(), given.root)
+             : reduce_to_zero_first(std::move(channel), given.reduction(), given.root, radix_bits);
 }
 
 constexpr Algorithm reduce_algorithms[] = {
     {"binomial",
-     [](T t) {
-       return Cost{t.log2, 1.5 * t.log2 * t.n, t.log2, t.p - 1, 1.5 * (t.p - 1) * t.n};
-     },
+     [](T t) { return Cost{t.log2, 1.5 * t.log2 * t.n, t.log2, t.p - 1, 1.5 * (t.p - 1) * t.n, t.up(1)}; },
      reduce_over_tree<1>},
     {"radix_4",
      [](T t) {
        const double received = 3 * t.depth_4;
-       return Cost{received, 1.5 * received * t.n, t.depth_4, t.p - 1, 1.5 * (t.p - 1) * t.n};
+       return Cost{received, 1.5 * received * t.n, t.depth_4, t.p - 1, 1.5 * (t.p - 1) * t.n, t.up(2)};
      },
      reduce_over_tree<2>},
     {"radix_32",
      [](T t) {
        const double received = t.siblings_32 * t.depth_32;
-       return Cost{received, 1.5 * received * t.n, t.depth_32, t.p - 1, 1.5 * (t.p - 1) * t.n};
+       return Cost{received, 1.5 * received * t.n, t.depth_32, t.p - 1, 1.5 * (t.p - 1) * t.n, t.up(5)};
      },
      reduce_over_tree<5>},
     {"ordered", nullptr,
      [](Channel channel, const Arguments& given) {
-       return reduce_ordered(std::move(channel), given.send_buffer(), given.receive_buffer(), given.op,
-                             given.root);
+       return reduce_ordered(std::move(channel), given.reduction(), given.root);
      }},
     {"circulant",
      [](T t) {
@@ -49,8 +44,7 @@ constexpr Algorithm reduce_algorithms[] = {
                    (t.p - 1) * t.stream_pieces, 1.5 * (t.p - 1) * t.n};
      },
      [](Channel channel, const Arguments& given) {
-       const int pieces =
-           circulant_pieces_of(channel, static_cast<std::size_t>(given.bytes), given.send.room);
+       const int pieces = circulant_pieces_of(channel, as_size(given.bytes), given.send.count);
        return reduce_circulant(std::move(channel), given.reduction(), given.root, pieces);
      },
      commutes}};
@@ -63,21 +57,11 @@ constinit const Collective reduce_row{"reduce", reduce_algorithms, reduce_aliase
 
 }  // namespace detail
 
-Operation reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op, int root,
-                 const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::reduce";
-  detail::check_member(comm, call);
-  detail::check_root(comm, call, root);
-  detail::check_op(call, op);
-  ConstBuffer input = send;
-  if (comm.rank() == root) {
-    input = detail::checked_input(call, send, receive);
-  } else {
-    detail::check_buffer(call, "send", send);
-  }
-  detail::Arguments given = detail::reduction_arguments(input, receive, op);
-  given.root = root;
-  return detail::make_operation(comm, call, detail::reduce_row, std::move(given), options);
+Operation reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
+                 int root, const CollectiveOptions& options) {
+  return detail::make_operation(
+      comm, detail::reduce_row, options,
+      detail::call_on(comm, "wisp::reduce").root(root).reduction(send, receive, op));
 }
 
 }  // namespace wisp

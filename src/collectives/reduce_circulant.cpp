@@ -18,16 +18,16 @@ namespace {
 /// The pieces of a vector that is reduced: views of the rank's own until something is joined to them.
 class PiecesOfSum {
  public:
-  PiecesOfSum(const Channel& channel, const Reduction& reduction, bool has_result, int pieces)
+  PiecesOfSum(const Channel& channel, const Reduction& given, bool has_result, int pieces)
       : channel_(channel),
-        send_(reduction.send),
-        receive_(reduction.receive),
+        send_(given.send),
+        receive_(given.receive),
         has_result_(has_result),
-        is_in_place_(has_result && reduction.receive.address == reduction.send.address),
-        op_(reduction.op),
+        is_in_place_(has_result && given.receive.address == given.send.address),
+        op_(given.op),
         layout_(TypeLayout::of(send_.type)),
         segments_(send_.count, pieces),
-        coming_(static_cast<std::size_t>(pieces)) {}
+        coming_(as_size(pieces)) {}
 
   /// One more vector that is to be joined; the first becomes the sum.
   void post_receive(int piece, int from) {
@@ -49,10 +49,10 @@ class PiecesOfSum {
     for (Next& next : of(piece)) {
       co_await next.posted;
       if (value == nullptr) {
-        reduce_into_right(own.address, next.place.address, own.count, own.type, op_);
+        op_.apply(own.address, next.place.address, own.count, own.type);
         value = next.place.address;
       } else {
-        reduce_into_right(next.place.address, value, own.count, own.type, op_);
+        op_.apply(next.place.address, value, own.count, own.type);
         next.memory = {};
       }
     }
@@ -66,7 +66,7 @@ class PiecesOfSum {
     ScratchVector memory;
   };
 
-  std::vector<Next>& of(int piece) { return coming_[static_cast<std::size_t>(piece)]; }
+  std::vector<Next>& of(int piece) { return coming_[as_size(piece)]; }
   Buffer part(const void* address, int piece) const {
     return {element(const_cast<void*>(address), segments_.begin(piece), layout_), segments_.size(piece),
             send_.type};
@@ -78,7 +78,7 @@ class PiecesOfSum {
   Buffer receive_;  ///< of the root
   bool has_result_;
   bool is_in_place_;
-  MPI_Op op_;
+  const Operator& op_;
   TypeLayout layout_;
   EvenSegments segments_;
   std::vector<std::vector<Next>> coming_;  ///< of each piece
@@ -86,15 +86,15 @@ class PiecesOfSum {
 
 }  // namespace
 
-Task<> reduce_circulant(Channel channel, Reduction reduction, int root, int pieces) {
+Task<> reduce_circulant(Channel channel, Reduction given, int root, int pieces) {
   const int size = channel.size();
   const int rank = ring_previous(channel.rank(), root, size);  // counted from the root
   if (size == 1) {
-    Partial(reduction.send, reduction.op).copy_to(reduction.receive.address);
+    Partial(given.send, given.op).copy_to(given.receive.address);
     co_return;
   }
   const CirculantPipeline pipeline(rank, size, pieces);
-  PiecesOfSum sums(channel, reduction, rank == 0, pieces);
+  PiecesOfSum sums(channel, given, rank == 0, pieces);
   const auto post_receive = [&](int round) {
     if (round < 0) return;
     const auto [from, piece] = pipeline.sent(round);

@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "collectives/checks.hpp"
 #include "collectives/collective.hpp"
 #include "transport/throw_error.hpp"
 
@@ -12,29 +15,36 @@ constexpr Algorithm reduce_scatter_algorithms[] = {
     {"tree",
      [](T t) {
        const double received = t.siblings_32 * t.depth_32;
-       return Cost{received + t.p - 1, (1.5 * received + 1) * t.n, t.depth_32 + 1, 2 * t.p,
-                   (1.5 * t.p + 1) * t.n};
+       return Cost{received + t.p - 1,    (1.5 * received + 1) * t.n, t.depth_32 + 1, 2 * t.p,
+                   (1.5 * t.p + 1) * t.n, t.up(1) + t.fan(t.n / t.p)};
      },
      [](Channel channel, const Arguments& given) {
-       const BlockList blocks = list_of(given.send, channel.size());
-       return reduce_scatter_tree(std::move(channel), blocks, given.receive_buffer(), given.op);
+       const BlockList blocks = given.blocks_to_send(channel.size());
+       return reduce_scatter_tree(std::move(channel), blocks, given.receive, given.op);
      }},
     {"circulant",
      [](T t) {
-       return Cost{t.log2, 1.5 * t.others * t.n, t.log2, t.p * t.log2, 1.5 * (t.p - 1) * t.n};
+       return Cost{t.log2,       1.5 * t.others * t.n,  t.log2,
+                   t.p * t.log2, 1.5 * (t.p - 1) * t.n, t.path(t.log2, 1.5 * t.others * t.n)};
      },
      [](Channel channel, const Arguments& given) {
-       const BlockList blocks = list_of(given.send, channel.size());
-       return reduce_scatter_circulant(std::move(channel), blocks, given.receive_buffer(), given.op);
+       const BlockList blocks = given.blocks_to_send(channel.size());
+       return reduce_scatter_circulant(std::move(channel), blocks, given.receive, given.op);
      },
      commutes},
     {"pairwise",
      [](T t) {
-       return Cost{t.p - 1, 1.5 * t.others * t.n, 1, t.p * (t.p - 1), 2 * (t.p - 1) * t.n};
+       return Cost{t.p - 1,
+                   1.5 * t.others * t.n,
+                   1,
+                   t.p * (t.p - 1),
+                   2 * (t.p - 1) * t.n,
+                   t.fan(t.n / t.p) + std::max(t.p - 2, 0.0) * t.busy(0.5 * t.n / t.p) +
+                       0.5 * t.n / t.p * t.machine.seconds_per_byte};
      },
      [](Channel channel, const Arguments& given) {
-       const BlockList blocks = list_of(given.send, channel.size());
-       return reduce_scatter_pairwise(std::move(channel), blocks, given.receive_buffer(), given.op);
+       const BlockList blocks = given.blocks_to_send(channel.size());
+       return reduce_scatter_pairwise(std::move(channel), blocks, given.receive, given.op);
      }}};
 
 constexpr Alias reduce_scatter_aliases[] = {{"halving", "circulant"}};
@@ -46,40 +56,36 @@ constinit const Collective reduce_scatter_row{"reduce_scatter", reduce_scatter_a
 
 }  // namespace detail
 
-Operation reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
-                               const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::reduce_scatter_block";
-  detail::check_member(comm, call);
-  detail::check_op(call, op);
+Operation reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                               const Operator& op, const CollectiveOptions& options) {
+  detail::Call call = detail::call_on(comm, "wisp::reduce_scatter_block");
   Buffer own = receive;
   ConstBuffer all = send;
   if (is_in_place(send)) {
     all = receive;
-    own.count = receive.count / static_cast<std::size_t>(comm.size());
+    own.count = receive.count / detail::as_size(comm.size());
   }
-  detail::check_regular(comm.size(), call, "receive", own, "send", all);
+  detail::check_regular(comm.size(), call.name, "receive", own, "send", all);
   if (own.type != all.type) {
-    detail::throw_error(MPI_ERR_TYPE, "{}: send and receive have different datatypes", call);
+    detail::throw_error(MPI_ERR_TYPE, "{}: send and receive have different datatypes", call.name);
   }
-  return detail::make_operation(comm, call, detail::reduce_scatter_row,
-                                detail::reduction_arguments(all, own, op), options);
+  call.items(op, own).operands(all, own, op);
+  return detail::make_operation(comm, detail::reduce_scatter_row, options, std::move(call));
 }
 
 Operation reduce_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, Integers counts,
-                         MPI_Op op, const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::reduce_scatter";
-  detail::check_member(comm, call);
-  detail::check_op(call, op);
-  detail::check_buffer(call, "receive", receive);
+                         const Operator& op, const CollectiveOptions& options) {
+  detail::Call call = detail::call_on(comm, "wisp::reduce_scatter");
+  detail::check_buffer(call.name, "receive", receive);
   const ConstBuffer all = is_in_place(send) ? ConstBuffer(receive) : send;
   const ConstBlocks blocks(all, counts);
-  detail::check_irregular(comm, call, "send", blocks);
+  detail::check_irregular(comm.size(), "ranks", call.name, "send", blocks);
   Buffer own = receive;
-  if (is_in_place(send)) own.count = static_cast<std::size_t>(counts[static_cast<std::size_t>(comm.rank())]);
-  detail::check_own_block(comm, call, "receive", own, blocks);
-  detail::Arguments given = detail::reduction_arguments(all, own, op);
-  given.send = blocks;
-  return detail::make_operation(comm, call, detail::reduce_scatter_row, std::move(given), options);
+  if (is_in_place(send)) own.count = detail::as_size(counts[detail::as_size(comm.rank())]);
+  detail::check_own_block(comm.rank(), call.name, "receive", own, blocks);
+  call.items(op, own).operands(all, own, op);
+  call.more({.send = blocks});
+  return detail::make_operation(comm, detail::reduce_scatter_row, options, std::move(call));
 }
 
 }  // namespace wisp

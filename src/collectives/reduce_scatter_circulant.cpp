@@ -14,7 +14,7 @@
 
 namespace wisp::detail {
 
-Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, MPI_Op op) {
+Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, Operator op) {
   const int size = channel.size();
   const int rank = channel.rank();
   const CirculantGraph graph(size);
@@ -56,7 +56,7 @@ Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, M
   given.for_each_part(rank, kept, [&](const Buffer& part) {
     void* const to = element(sums.data(), done, layout);
     const std::size_t in_common = std::min(part.count, received - std::min(done, received));
-    reduce_into_right(part.address, to, in_common, part.type, op);
+    op.apply(part.address, to, in_common, part.type);
     if (in_common < part.count) {  // the middle one of an odd number of blocks came from nobody
       copy_elements(element(part.address, in_common, layout), element(to, in_common, layout),
                     part.count - in_common, part.type, layout);
@@ -74,16 +74,15 @@ Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, M
     if (bytes_of(come) > 0) round.add(channel.post_receive(come, graph.previous(rank, k)));
     if (bytes_of(gone) > 0) round.add(channel.post_send(gone, graph.next(rank, k)));
     co_await round;
-    reduce_into_right(incoming.data(), sums.data(), come.count, come.type, op);
+    op.apply(incoming.data(), sums.data(), come.count, come.type);
   }
   copy_elements(sums.data(), block.address, block.count, block.type, layout);
 }
 
-Task<> allreduce_circulant(Channel channel, Reduction reduction) {
-  const auto [send, receive, op, commutes] = reduction;
-  const BlockList given = BlockList::even(send, channel.size());
-  const BlockList results = BlockList::even(receive, channel.size());
-  co_await reduce_scatter_circulant(channel, given, results(channel.rank()), op);
+Task<> allreduce_circulant(Channel channel, Reduction given) {
+  const BlockList parts = BlockList::even(given.send, channel.size());
+  const BlockList results = BlockList::even(given.receive, channel.size());
+  co_await reduce_scatter_circulant(channel, parts, results(channel.rank()), std::move(given.op));
   co_await allgather_circulant(channel, in_place(), results);
 }
 

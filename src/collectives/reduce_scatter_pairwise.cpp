@@ -10,7 +10,7 @@
 
 namespace wisp::detail {
 
-Task<> reduce_scatter_pairwise(Channel channel, BlockList send, Buffer block, MPI_Op op) {
+Task<> reduce_scatter_pairwise(Channel channel, BlockList send, Buffer block, Operator op) {
   const int size = channel.size();
   const int rank = channel.rank();
   const ConstBuffer own = send(rank);
@@ -33,7 +33,7 @@ Task<> reduce_scatter_pairwise(Channel channel, BlockList send, Buffer block, MP
         co_await channel.post_receive({target.data(), block.count, block.type}, source);
       }
       if (source == 0) continue;
-      reduce_into_right(sum.data(), incoming.data(), block.count, block.type, op);
+      op.apply(sum.data(), incoming.data(), block.count, block.type);
       sum.swap(incoming);
     }
     // In place, the block may lie among those that are being sent.

@@ -8,7 +8,7 @@
 
 namespace wisp::detail {
 
-Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, MPI_Op op) {
+Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, Operator op) {
   const TypeLayout layout = TypeLayout::of(block.type);
   std::size_t count = 0;
   for (int rank = 0; rank < channel.size(); ++rank) count += send.count(rank);
@@ -20,7 +20,8 @@ Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, MPI_Op
     result = ScratchVector(layout, count);
     at_zero = {result.data(), count, block.type};
   }
-  co_await reduce_tree(channel, vector, at_zero, op, 0, up_radix_bits(channel));
+  Reduction to_zero{vector, at_zero, std::move(op)};
+  co_await reduce_tree(channel, std::move(to_zero), 0, up_radix_bits(channel));
   if (channel.rank() != 0) {
     if (block.count > 0) co_await channel.post_receive(block, 0);
     co_return;

@@ -13,13 +13,15 @@
 
 namespace wisp::detail {
 
-Task<> reduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root, int radix_bits) {
+Task<> reduce_tree(Channel channel, Reduction given, int root, int radix_bits) {
+  const ConstBuffer& send = given.send;
+  const Buffer& receive = given.receive;
   const KnomialTree tree(channel.rank(), channel.size(), root, radix_bits);
   if (tree.child_count() == 0 && !tree.is_root()) {
     co_await channel.post_send(send, tree.parent());
     co_return;
   }
-  Partial partial(send, op);
+  Partial partial(send, given.op);
   for (int k = 0; k < tree.child_count(); ++k) {
     const bool is_last = tree.is_root() && k == tree.child_count() - 1 && receive.address != send.address;
     if (is_last) {
@@ -37,12 +39,8 @@ Task<> reduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op,
   }
 }
 
-Task<> reduce_to_zero_first(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root,
-                            int radix_bits) {
-  if (root == 0) {
-    co_await reduce_tree(channel, send, receive, op, 0, radix_bits);
-    co_return;
-  }
+Task<> reduce_to_zero_first(Channel channel, Reduction given, int root, int radix_bits) {
+  const ConstBuffer& send = given.send;
   // The tree's order is that of the ranks only from rank 0, which passes the result on.
   ScratchVector result;
   Buffer at_zero;
@@ -50,9 +48,10 @@ Task<> reduce_to_zero_first(Channel channel, ConstBuffer send, Buffer receive, M
     result = ScratchVector(TypeLayout::of(send.type), send.count);
     at_zero = {result.data(), send.count, send.type};
   }
-  co_await reduce_tree(channel, send, at_zero, op, 0, radix_bits);
+  Reduction to_zero{send, at_zero, given.op};
+  co_await reduce_tree(channel, std::move(to_zero), 0, radix_bits);
   if (channel.rank() == 0) co_await channel.post_send(at_zero, root);
-  if (channel.rank() == root) co_await channel.post_receive(receive, 0);
+  if (channel.rank() == root) co_await channel.post_receive(given.receive, 0);
 }
 
 }  // namespace wisp::detail

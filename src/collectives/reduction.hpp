@@ -1,15 +1,31 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
+#include <utility>
 
 #include "transport/type_layout.hpp"
+#include "wisp/operator.hpp"
 
 namespace wisp::detail {
 
-/// left ∘ right, element by element; the result replaces `right`. As MPI_Reduce_local, any count.
-void reduce_into_right(const void* left, void* right, std::size_t count, MPI_Datatype type, MPI_Op op);
+/// How an operator may be applied.
+enum class OperatorKind {
+  commutative,  ///< in any order
+  ordered,      ///< in rank order
+  whole         ///< and to whole vectors: items of a function of one's own are not those of the datatype
+};
+OperatorKind kind_of(const Operator& op);
+
+/// A vector that is reduced, and how. (GCC 12 destroys twice what is made of braces in a co_await: it has a
+/// name there.)
+struct Reduction {
+  ConstBuffer send;
+  Buffer receive;  ///< of those who get the result; may be `send`
+  Operator op;
+  OperatorKind kind = OperatorKind::ordered;
+
+  bool commutes() const { return kind == OperatorKind::commutative; }
+};
 
 /// The vectors of consecutive ranks, reduced in rank order. It begins as a view of this rank's input, which
 /// stays as it is; what comes in is received into `incoming()` and joined from the side that it belongs to.
@@ -17,14 +33,16 @@ class Partial {
  public:
   /// With a `target`, what is its own is kept there: in the buffer of the result, so that nothing is copied
   /// at the end.
-  Partial(const ConstBuffer& input, MPI_Op op, void* target = nullptr)
+  Partial(const ConstBuffer& input, Operator op, void* target = nullptr)
       : value_(input.address),
         target_(target),
         count_(input.count),
         type_(input.type),
-        op_(op),
+        op_(std::move(op)),
         layout_(TypeLayout::of(input.type)) {}
 
+  const Operator& op() const { return op_; }
+  const TypeLayout& layout() const { return layout_; }
   ConstBuffer value() const { return {value_, count_, type_}; }
   /// Where to receive the next vector.
   Buffer incoming() {
@@ -32,22 +50,31 @@ class Partial {
     return {incoming_.data(), count_, type_};
   }
 
+  ScratchVector& incoming_memory() { return incoming_; }
+  ScratchVector copy_of(const void* vector) const {
+    ScratchVector copy(layout_, count_);
+    copy_elements(vector, copy.data(), count_, type_, layout_);
+    return copy;
+  }
+
   /// The vector in `incoming` comes from higher ranks. Nothing is copied: it takes the result.
-  void append_incoming() {
-    reduce_into_right(value_, incoming_.data(), count_, type_, op_);
-    owned_.swap(incoming_);
+  void append_incoming() { append(incoming_); }
+  /// The same of a vector that is exchanged for one that is free.
+  void append(ScratchVector& higher) {
+    op_.apply(value_, higher.data(), count_, type_);
+    owned_.swap(higher);
     own_ = owned_.data();
     value_ = own_;
   }
   /// The same into a vector of the caller's, which becomes the value.
   void append(void* vector) {
-    reduce_into_right(value_, vector, count_, type_, op_);
+    op_.apply(value_, vector, count_, type_);
     value_ = vector;
   }
   /// `lower` comes from lower ranks.
   void prepend(const void* lower) {
     own();
-    reduce_into_right(lower, own_, count_, type_, op_);
+    op_.apply(lower, own_, count_, type_);
   }
   void prepend_incoming() { prepend(incoming_.data()); }
 
@@ -74,7 +101,7 @@ class Partial {
   void* own_ = nullptr;  ///< where the value is, if it may be changed
   std::size_t count_;
   MPI_Datatype type_;
-  MPI_Op op_;
+  Operator op_;
   TypeLayout layout_;
   ScratchVector owned_;
   ScratchVector incoming_;

@@ -1,5 +1,7 @@
 // Scans: over ranks up to one's own, without it, and with the sum of all.
 
+#include "collectives/channel_walks.hpp"
+#include "collectives/checks.hpp"
 #include "collectives/collective.hpp"
 
 namespace wisp {
@@ -9,75 +11,99 @@ namespace {
 
 using T = const Terms&;
 
-constexpr Cost scan_dissemination_cost(T t) {
-  return {t.log2, t.log2 * t.n, t.log2, t.p * t.log2, t.p * t.log2 * t.n};
+Task<> scan_by_doubling(Channel channel, const Arguments& given, const ScanResults& results) {
+  return doubling_scan(LineWalk(std::move(channel)), SideSum(Side::before, given.reduction(), results),
+                       NoSum());
+}
+
+Cost scan_dissemination_cost(T t) {
+  return {t.log2, t.log2 * t.n, t.log2, t.p * t.log2, t.p * t.log2 * t.n, t.dissemination(1.5)};
+}
+/// Two sums are joined.
+Cost exscan_dissemination_cost(T t) {
+  Cost cost = scan_dissemination_cost(t);
+  cost.alone = t.dissemination(2);
+  return cost;
 }
 /// A rank that has told the next one is done: successive scans follow each other along the chain.
-constexpr Cost scan_chain_cost(T t) {
-  return {t.p - 1, (t.p - 1) * t.n, (t.p - 1) / 8, t.p - 1, (t.p - 1) * t.n};
+Cost scan_chain_cost(T t) {
+  return {t.p - 1, (t.p - 1) * t.n, (t.p - 1) / 8,
+          t.p - 1, (t.p - 1) * t.n, t.path(t.p - 1, 1.5 * (t.p - 1) * t.n)};
 }
-constexpr Cost scan_two_tree_cost(T t) {
+/// Pieces pass two trees' heights, on each level two come before one goes on; then a rank has four messages
+/// for each two pieces.
+Cost scan_two_tree_cost(T t) {
   const double depth = 4 * t.log2;
   const double sent = depth + t.pieces;
-  return {sent, sent * 2 * t.n / t.pieces, depth, 2 * t.p * t.pieces, 3 * t.p * t.n};
+  const double alone = t.two_tree(((5 * t.full_log2 - 4) / t.pieces + 2 * t.others) * t.n);
+  return {sent, sent * 2 * t.n / t.pieces, depth, 2 * t.p * t.pieces, 3 * t.p * t.n, alone};
 }
 
 constexpr Algorithm scan_algorithms[] = {
     {"dissemination", scan_dissemination_cost,
      [](Channel channel, const Arguments& given) {
-       return scan_dissemination(std::move(channel), given.reduction());
+       return scan_by_doubling(std::move(channel), given, {given.receive, {}, {}});
      }},
     {"chain", scan_chain_cost,
      [](Channel channel, const Arguments& given) {
        return scan_chain(std::move(channel), given.reduction());
      }},
-    {"two_tree", scan_two_tree_cost, [](Channel channel, const Arguments& given) {
-       return scan_two_tree(std::move(channel), given.send_buffer(), {given.receive_buffer(), {}, {}},
-                            given.op);
-     }}};
+    {"two_tree", scan_two_tree_cost,
+     [](Channel channel, const Arguments& given) {
+       return scan_two_tree(std::move(channel), given.send, {given.receive, {}, {}}, given.op);
+     },
+     takes_parts}};
 
 constexpr Algorithm exscan_algorithms[] = {
-    {"dissemination", scan_dissemination_cost,
+    {"dissemination", exscan_dissemination_cost,
      [](Channel channel, const Arguments& given) {
-       return exscan_dissemination(std::move(channel), given.send_buffer(), given.receive_buffer(), given.op);
+       return scan_by_doubling(std::move(channel), given, {{}, given.receive, {}});
      }},
     {"chain", scan_chain_cost,
      [](Channel channel, const Arguments& given) {
-       return exscan_chain(std::move(channel), given.send_buffer(), given.receive_buffer(), given.op);
+       return exscan_chain(std::move(channel), given.reduction());
      }},
-    {"two_tree", scan_two_tree_cost, [](Channel channel, const Arguments& given) {
-       return scan_two_tree(std::move(channel), given.send_buffer(), {{}, given.receive_buffer(), {}},
-                            given.op);
-     }}};
+    {"two_tree", scan_two_tree_cost,
+     [](Channel channel, const Arguments& given) {
+       return scan_two_tree(std::move(channel), given.send, {{}, given.receive, {}}, given.op);
+     },
+     takes_parts}};
 
 constexpr Algorithm scan_and_bcast_algorithms[] = {
     {"dissemination",
      [](T t) {
-       return Cost{2 * t.log2, 2 * t.log2 * t.n, 2 * t.log2, t.p * (t.log2 + 1), t.p * (t.log2 + 1) * t.n};
+       return Cost{2 * t.log2,         2 * t.log2 * t.n,         2 * t.log2,
+                   t.p * (t.log2 + 1), t.p * (t.log2 + 1) * t.n, t.dissemination(1.5) + t.down(1)};
      },
      [](Channel channel, const Arguments& given) {
-       Task<> sums = scan_dissemination(channel, given.reduction());
-       return scan_then_bcast(std::move(channel), std::move(sums), given.receive_buffer(), given.total);
+       Task<> sums = scan_by_doubling(channel, given, {given.receive, {}, {}});
+       return scan_then_bcast(std::move(channel), std::move(sums), given.receive, given.second);
      }},
     {"chain",
      [](T t) {
-       return Cost{t.p - 1 + t.log2, (t.p - 1 + t.log2) * t.n, (t.p - 1) / 2 + t.depth_4, 2 * t.p,
-                   2 * t.p * t.n};
+       return Cost{t.p - 1 + t.log2,
+                   (t.p - 1 + t.log2) * t.n,
+                   (t.p - 1) / 2 + t.depth_4,
+                   2 * t.p,
+                   2 * t.p * t.n,
+                   t.path(t.p - 1 + t.log2, (1.5 * (t.p - 1) + t.log2) * t.n)};
      },
      [](Channel channel, const Arguments& given) {
        Task<> sums = scan_chain(channel, given.reduction());
-       return scan_then_bcast(std::move(channel), std::move(sums), given.receive_buffer(), given.total);
+       return scan_then_bcast(std::move(channel), std::move(sums), given.receive, given.second);
      }},
     {"two_tree",
      [](T t) {
        const double depth = 4 * t.log2;
        const double sent = depth + t.pieces;
-       return Cost{sent, sent * 3 * t.n / t.pieces, depth, 3 * t.p * t.pieces, 4 * t.p * t.n};
+       return Cost{sent,          sent * 3 * t.n / t.pieces,
+                   depth,         3 * t.p * t.pieces,
+                   4 * t.p * t.n, t.two_tree(((6 * t.full_log2 - 5) / t.pieces + 3 * t.others) * t.n)};
      },
      [](Channel channel, const Arguments& given) {
-       return scan_two_tree(std::move(channel), given.send_buffer(),
-                            {given.receive_buffer(), {}, given.total}, given.op);
-     }}};
+       return scan_two_tree(std::move(channel), given.send, {given.receive, {}, given.second}, given.op);
+     },
+     takes_parts}};
 
 }  // namespace
 
@@ -85,39 +111,26 @@ constinit const Collective scan_row{"scan", scan_algorithms};
 constinit const Collective exscan_row{"exscan", exscan_algorithms};
 constinit const Collective scan_and_bcast_row{"scan_and_bcast", scan_and_bcast_algorithms};
 
-namespace {
-
-Arguments checked_scan(const Comm& comm, const char* call, const ConstBuffer& send, const Buffer& receive,
-                       MPI_Op op) {
-  check_member(comm, call);
-  check_op(call, op);
-  return reduction_arguments(checked_input(call, send, receive), receive, op);
-}
-
-}  // namespace
 }  // namespace detail
 
-Operation scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+Operation scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::scan";
-  return detail::make_operation(comm, call, detail::scan_row,
-                                detail::checked_scan(comm, call, send, receive, op), options);
+  return detail::make_operation(comm, detail::scan_row, options,
+                                detail::call_on(comm, "wisp::scan").reduction(send, receive, op));
 }
 
-Operation exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, MPI_Op op,
+Operation exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                  const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::exscan";
-  return detail::make_operation(comm, call, detail::exscan_row,
-                                detail::checked_scan(comm, call, send, receive, op), options);
+  return detail::make_operation(comm, detail::exscan_row, options,
+                                detail::call_on(comm, "wisp::exscan").reduction(send, receive, op));
 }
 
 Operation scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer& scan, const Buffer& total,
-                         MPI_Op op, const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::scan_and_bcast";
-  detail::Arguments given = detail::checked_scan(comm, call, send, scan, op);
-  detail::checked_input(call, given.send_buffer(), total);
-  given.total = total;
-  return detail::make_operation(comm, call, detail::scan_and_bcast_row, std::move(given), options);
+                         const Operator& op, const CollectiveOptions& options) {
+  detail::Call call = detail::call_on(comm, "wisp::scan_and_bcast").reduction(send, scan, op);
+  detail::checked_input(call.name, call.given.send, total);
+  call.given.second = total;
+  return detail::make_operation(comm, detail::scan_and_bcast_row, options, std::move(call));
 }
 
 }  // namespace wisp

@@ -10,10 +10,10 @@
 
 namespace wisp::detail {
 
-Task<> scan_chain(Channel channel, Reduction reduction) {
-  const auto [send, receive, op, commutes] = reduction;
-  Partial partial(send, op, receive.address);
-  if (channel.rank() > 0 && commutes && send.address != receive.address) {
+Task<> scan_chain(Channel channel, Reduction given) {
+  const Buffer& receive = given.receive;
+  Partial partial(given.send, given.op, receive.address);
+  if (channel.rank() > 0 && given.commutes() && given.send.address != receive.address) {
     // In any order, what comes may become the result where it is.
     co_await channel.post_receive(receive, channel.rank() - 1);
     partial.append(receive.address);
@@ -25,13 +25,15 @@ Task<> scan_chain(Channel channel, Reduction reduction) {
   if (channel.rank() + 1 < channel.size()) co_await channel.post_send(receive, channel.rank() + 1);
 }
 
-Task<> exscan_chain(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
+Task<> exscan_chain(Channel channel, Reduction given) {
+  const ConstBuffer& send = given.send;
+  const Buffer& receive = given.receive;
   const bool is_last = channel.rank() + 1 == channel.size();
   if (channel.rank() == 0) {
     if (!is_last) co_await channel.post_send(send, 1);
     co_return;
   }
-  Partial partial(send, op);
+  Partial partial(send, given.op);
   if (send.address == receive.address && !is_last) partial.own();  // the result will lie there
   co_await channel.post_receive(receive, channel.rank() - 1);
   if (is_last) co_return;

@@ -5,7 +5,10 @@
 //              ▼                            inclusive = before ∘ left ∘ own
 //      left ─► node ─► right        down to the left: before; to the right: inclusive
 //
-// (4 ⌈log2 p⌉ + k) (α + 2nβ/k + 2nγ/k) with k pieces. Source: Sanders, Träff 2006; Sanders, Speck, Träff 2009
+// 2 ⌈log2 p⌉ (α + 2.5nβ/k) + 2nβ with k pieces. Source: Sanders, Träff 2006; Sanders, Speck, Träff 2009
+
+#include <coroutine>
+#include <utility>
 
 #include "collectives/algorithms.hpp"
 #include "collectives/two_tree_sums.hpp"
@@ -14,23 +17,72 @@
 namespace wisp::detail {
 namespace {
 
-/// One tree's part of the work: pieces which, which + 2, …
-class ScanOverTree {
+/// Lets one coroutine wait until another has come so far.
+class Progress {
  public:
-  ScanOverTree(Channel channel, ConstBuffer send, ScanResults results, MPI_Op op, int pieces, int which)
-      : channel_(channel), results_(results), op_(op), sums_(channel, send, op, pieces, which) {}
-
-  Task<> run() {
-    // A piece comes down about two tree heights after it went up; until then, others go up.
-    const int delay = 4 * ceil_log2(channel_.size());
-    for (int piece = sums_.first(); sums_.has(piece - delay); piece += 2) {
-      if (sums_.has(piece)) co_await sums_.join(piece, sums_.tree().parent());
-      if (piece - delay >= sums_.first()) co_await bring_down(piece - delay);
-    }
-    co_await sends_;
+  void advance() {
+    ++steps_;
+    wake();
+  }
+  /// It will come no further.
+  void stop() {
+    is_stopped_ = true;
+    wake();
+  }
+  /// False if it has stopped before.
+  auto reaches(int steps) {
+    struct Awaiter {
+      Progress& progress;
+      bool await_ready() const { return progress.is_over(); }
+      void await_suspend(std::coroutine_handle<> waiter) const { progress.waiter_ = waiter; }
+      bool await_resume() const { return progress.steps_ >= progress.wanted_; }
+    };
+    wanted_ = steps;
+    return Awaiter{*this};
   }
 
  private:
+  bool is_over() const { return is_stopped_ || steps_ >= wanted_; }
+  void wake() {
+    if (waiter_ && is_over()) std::exchange(waiter_, nullptr).resume();
+  }
+
+  int steps_ = 0;
+  int wanted_ = 0;
+  bool is_stopped_ = false;
+  std::coroutine_handle<> waiter_;
+};
+
+/// One tree's part of the work: pieces which, which + 2, … go up, and come down as soon as they can: one that
+/// waits to come down keeps no other from going up.
+class ScanOverTree {
+ public:
+  ScanOverTree(Channel channel, ConstBuffer send, ScanResults results, const Operator& op, int pieces,
+               int which)
+      : channel_(channel), results_(results), op_(op), sums_(channel, send, op, pieces, which) {}
+
+  Task<> run() { return when_all(go_up(), come_down()); }
+
+ private:
+  Task<> go_up() {
+    try {
+      for (int piece = sums_.first(); sums_.has(piece); piece += 2) {
+        co_await sums_.join(piece, sums_.tree().parent());
+        gone_up_.advance();
+      }
+    } catch (...) {
+      gone_up_.stop();
+      throw;
+    }
+  }
+  Task<> come_down() {
+    int wanted = 0;
+    for (int piece = sums_.first(); sums_.has(piece); piece += 2) {
+      if (!co_await gone_up_.reaches(++wanted)) break;
+      co_await bring_down(piece);
+    }
+    co_await sends_;
+  }
   Task<> bring_down(int piece) {
     const InOrderTree& tree = sums_.tree();
     TwoTreeSums::Piece& p = sums_[piece];
@@ -80,12 +132,12 @@ class ScanOverTree {
     }
     ScratchVector inclusive = sums_.room(piece);
     copy_elements(p.up_to_mine.address, inclusive.data(), count, type, layout);
-    if (before.exists()) reduce_into_right(before.data(), inclusive.data(), count, type, op_);
+    if (before.exists()) op_.apply(before.data(), inclusive.data(), count, type);
     if (tree.right() >= 0) to_children.add(channel_.post_send({inclusive.data(), count, type}, tree.right()));
     if (results_.exclusive.address != nullptr && (before.exists() || p.left.exists())) {
       void* exclusive = sums_.piece_of(results_.exclusive, piece).address;
       copy_elements(p.left.exists() ? p.left.data() : before.data(), exclusive, count, type, layout);
-      if (p.left.exists() && before.exists()) reduce_into_right(before.data(), exclusive, count, type, op_);
+      if (p.left.exists() && before.exists()) op_.apply(before.data(), exclusive, count, type);
     }
     if (results_.inclusive.address != nullptr) {
       copy_elements(inclusive.data(), sums_.piece_of(results_.inclusive, piece).address, count, type, layout);
@@ -99,14 +151,15 @@ class ScanOverTree {
 
   Channel channel_;
   ScanResults results_;
-  MPI_Op op_;
+  const Operator& op_;
   TwoTreeSums sums_;
+  Progress gone_up_;
   Posts sends_;
 };
 
 }  // namespace
 
-Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, MPI_Op op) {
+Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, Operator op) {
   const int pieces =
       pipeline_pieces(channel.world().machine(), bytes_of(send), 2 * ceil_log2(channel.size()), send.count);
   ScanOverTree even(channel.lane(0), send, results, op, pieces, 0);

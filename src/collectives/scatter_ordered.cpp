@@ -59,10 +59,10 @@ Task<> scatter_ordered(Channel channel, BlockList blocks, Buffer receive, int ro
   co_await sends;
 }
 
-Task<> reduce_ordered(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op, int root) {
+Task<> reduce_ordered(Channel channel, Reduction given, int root) {
   const OrderedNode node = node_of_equal({channel.size(), root}, channel.rank(), 1, no_threshold);
   const bool is_root = channel.rank() == root;
-  Partial partial(send, op, is_root ? receive.address : nullptr);
+  Partial partial(given.send, given.op, is_root ? given.receive.address : nullptr);
   for (const OrderedNode::Child& child : node.children) {
     co_await channel.post_receive(partial.incoming(), child.record.gather_root);
     if (child.cube.last < channel.rank()) {
@@ -72,7 +72,7 @@ Task<> reduce_ordered(Channel channel, ConstBuffer send, Buffer receive, MPI_Op 
     }
   }
   if (is_root) {
-    partial.copy_to(receive.address);
+    partial.copy_to(given.receive.address);
   } else {
     co_await channel.post_send(partial.value(), node.parent);
   }

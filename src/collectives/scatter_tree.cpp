@@ -14,13 +14,13 @@ namespace {
 Task<> scatter_inner(Channel channel, Buffer receive, KnomialTree tree) {
   const TypeLayout layout = TypeLayout::of(receive.type);
   const std::size_t block = receive.count * layout.size;
-  const std::size_t bytes = block * static_cast<std::size_t>(tree.subtree_size());
+  const std::size_t bytes = block * as_size(tree.subtree_size());
   const ScratchVector packed(bytes);
   co_await channel.post_receive({packed.data(), bytes, MPI_PACKED}, tree.parent());
   Posts sends;
   for (int k = tree.child_count() - 1; k >= 0; --k) {
-    const std::size_t offset = block * static_cast<std::size_t>(tree.child_offset(k));
-    const std::size_t theirs = block * static_cast<std::size_t>(tree.child_subtree_size(k));
+    const std::size_t offset = block * as_size(tree.child_offset(k));
+    const std::size_t theirs = block * as_size(tree.child_subtree_size(k));
     sends.add(channel.post_send({packed.data() + offset, theirs, MPI_PACKED}, tree.child(k)));
   }
   unpack(packed.data(), receive, layout);
@@ -52,11 +52,10 @@ Task<> scatter_tree(Channel channel, ConstBuffer send, Buffer receive, int root,
       continue;
     }
     const std::size_t block = blocks.bytes(0);
-    const std::size_t bytes = block * static_cast<std::size_t>(count);
+    const std::size_t bytes = block * as_size(count);
     wrapped = ScratchVector(bytes);
     pack(blocks.range(first, before_end), blocks.layout(0), wrapped.data());
-    pack(blocks.range(0, count - before_end), blocks.layout(0),
-         wrapped.data() + block * static_cast<std::size_t>(before_end));
+    pack(blocks.range(0, count - before_end), blocks.layout(0), wrapped.data() + block * as_size(before_end));
     sends.add(channel.post_send({wrapped.data(), bytes, MPI_PACKED}, first));
   }
   if (!is_in_place(receive)) copy_block(blocks(root), receive);

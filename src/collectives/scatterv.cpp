@@ -16,15 +16,15 @@ constexpr Algorithm scatterv_algorithms[] = {
        return Cost{3 * t.depth_4, 0, t.depth_4, t.p - 1, 0};
      },
      [](Channel channel, const Arguments& given) {
-       const BlockList blocks = blocks_of_root(channel, given.send, given.root);
+       const BlockList blocks = blocks_from_root(channel, given);
        const std::uint64_t threshold = straight_threshold(channel.world().machine());
-       return scatterv_led(std::move(channel), blocks, given.receive_buffer(), given.root, {threshold});
+       return scatterv_led(std::move(channel), blocks, given.receive, given.root, threshold);
      }},
     {"tree", nullptr,
      [](Channel channel, const Arguments& given) {
-       const BlockList blocks = blocks_of_root(channel, given.send, given.root);
+       const BlockList blocks = blocks_from_root(channel, given);
        const std::uint64_t threshold = announced_threshold(channel.world().machine());
-       return scatterv_tree(std::move(channel), blocks, given.receive_buffer(), given.root, threshold,
+       return scatterv_tree(std::move(channel), blocks, given.receive, given.root, threshold,
                             std::static_pointer_cast<OrderedNode>(given.memory));
      },
      nullptr, make_memory<OrderedNode>}};
@@ -39,20 +39,8 @@ constinit const Collective scatterv_row{"scatterv", scatterv_algorithms, scatter
 
 Operation scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& receive, int root,
                    const CollectiveOptions& options) {
-  constexpr const char* call = "wisp::scatterv";
-  detail::check_member(comm, call);
-  detail::check_root(comm, call, root);
-  if (comm.rank() == root) {
-    detail::check_irregular(comm, call, "send", send);
-    detail::check_own_block(comm, call, "receive", receive, send);
-  } else {
-    detail::check_buffer(call, "receive", receive);
-  }
-  detail::Arguments given;
-  given.send = send;
-  given.receive = Blocks(receive, {});
-  given.root = root;
-  return detail::make_operation(comm, call, detail::scatterv_row, std::move(given), options);
+  return detail::make_operation(comm, detail::scatterv_row, options,
+                                detail::call_on(comm, "wisp::scatterv").root(root).scattering(send, receive));
 }
 
 }  // namespace wisp

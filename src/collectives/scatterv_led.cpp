@@ -29,15 +29,15 @@ struct Telling {
 };
 
 /// A rank that gets something. Lane 0: bundles from the root; lane 1: words; neither: large blocks.
-Task<> scatter_led_inner(Channel channel, Buffer receive, int root, LedShape shape) {
+Task<> scatter_led_inner(Channel channel, Buffer receive, int root, std::uint64_t threshold) {
   const std::uint64_t bytes = bytes_of(receive);
   Posted large;
-  if (bytes >= shape.threshold) large = channel.post_receive_of(bytes, receive, root, channel.rank());
+  if (bytes >= threshold) large = channel.post_receive_of(bytes, receive, root, channel.rank());
   Word word;
   const Channel words = channel.lane(1);
   co_await receive_word(words, word);
   const std::vector<SizedRank>& ranks = word.subtree.ranks;
-  const LedTree tree(word.subtree.position, word.subtree.count, ranks, shape);
+  const LedTree tree(word.subtree.position, word.subtree.count, ranks, threshold);
   ScratchVector from_root;
   const std::byte* bundle = word.data.data();
   if (tree.goes_to_root(0)) {
@@ -47,9 +47,9 @@ Task<> scatter_led_inner(Channel channel, Buffer receive, int root, LedShape sha
   }
 
   const std::uint64_t expected = ranks.front().bytes;
-  const std::uint64_t own = expected < shape.threshold ? expected : 0;
+  const std::uint64_t own = expected < threshold ? expected : 0;
   std::vector<Telling> told;
-  told.reserve(static_cast<std::size_t>(tree.child_count()));
+  told.reserve(as_size(tree.child_count()));
   std::uint64_t begin = own;
   for (int k = 0; k < tree.child_count(); ++k) {
     const std::size_t child = tree.child(k);
@@ -60,16 +60,16 @@ Task<> scatter_led_inner(Channel channel, Buffer receive, int root, LedShape sha
   }
   Posts sends;
   for (int k = tree.child_count() - 1; k >= 0; --k) {
-    sends.add(words.post_send(told[static_cast<std::size_t>(k)].buffer(), ranks[tree.child(k)].rank));
+    sends.add(words.post_send(told[as_size(k)].buffer(), ranks[tree.child(k)].rank));
   }
   const bool agrees = bytes == expected;
   if (agrees && own > 0) unpack(bundle, receive, TypeLayout::of(receive.type));
   co_await sends;
-  if (agrees && expected >= shape.threshold) {
+  if (agrees && expected >= threshold) {
     co_await large;
-  } else if (expected >= shape.threshold) {
+  } else if (expected >= threshold) {
     // The root sends another size than is wanted here.
-    if (bytes >= shape.threshold) {
+    if (bytes >= threshold) {
       co_await large;
     } else {
       const ScratchVector dropped(expected);
@@ -81,16 +81,16 @@ Task<> scatter_led_inner(Channel channel, Buffer receive, int root, LedShape sha
 
 }  // namespace
 
-Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root, LedShape shape) {
+Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold) {
   if (channel.rank() != root) {
-    if (bytes_of(receive) > 0) co_await scatter_led_inner(channel, receive, root, shape);
+    if (bytes_of(receive) > 0) co_await scatter_led_inner(channel, receive, root, threshold);
     co_return;
   }
-  const std::vector<SizedRank> ranks = ranks_with_blocks(blocks, root, channel.size(), shape.threshold);
-  const LedTree tree(0, static_cast<int>(ranks.size()), ranks, shape);
-  const std::vector<std::vector<int>> members = ranks_of_bundles(tree, ranks, shape.threshold);
+  const std::vector<SizedRank> ranks = ranks_with_blocks(blocks, root, channel.size(), threshold);
+  const LedTree tree(0, static_cast<int>(ranks.size()), ranks, threshold);
+  const std::vector<std::vector<int>> members = ranks_of_bundles(tree, ranks, threshold);
   std::vector<Telling> told;
-  told.reserve(static_cast<std::size_t>(tree.child_count()));
+  told.reserve(as_size(tree.child_count()));
   std::vector<JoinedBlocks> places;
   Posts sends;
   for (int k = tree.child_count() - 1; k >= 0; --k) {
@@ -106,7 +106,7 @@ Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root,
       places.emplace_back(blocks, members[i]);
       sends.add(channel.lane(0).post_send(places.back().buffer(), rank));
     }
-    if (ranks[i].bytes >= shape.threshold) sends.add(channel.post_send(blocks(rank), rank));
+    if (ranks[i].bytes >= threshold) sends.add(channel.post_send(blocks(rank), rank));
   }
   if (!is_in_place(receive)) copy_block(blocks(root), receive);
   co_await sends;

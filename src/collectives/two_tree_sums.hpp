@@ -33,7 +33,7 @@ class TwoTreeSums {
     ConstBuffer sum;         ///< of the whole subtree
   };
 
-  TwoTreeSums(Channel channel, ConstBuffer vector, MPI_Op op, int pieces, int which)
+  TwoTreeSums(Channel channel, ConstBuffer vector, const Operator& op, int pieces, int which)
       : channel_(std::move(channel)),
         tree_(channel_.rank(), channel_.size(), which),
         vector_(vector),
@@ -42,14 +42,14 @@ class TwoTreeSums {
         segments_(vector.count, pieces),
         first_(which),
         piece_count_(pieces),
-        pieces_(static_cast<std::size_t>(pieces)) {
+        pieces_(as_size(pieces)) {
     post(first_);
   }
 
   const InOrderTree& tree() const { return tree_; }
   int first() const { return first_; }
   bool has(int piece) const { return piece < piece_count_; }
-  Piece& operator[](int piece) { return pieces_[static_cast<std::size_t>(piece)]; }
+  Piece& operator[](int piece) { return pieces_[as_size(piece)]; }
   /// The piece of a whole vector.
   Buffer piece_of(const Buffer& whole, int piece) const {
     return {element(whole.address, segments_.begin(piece), layout_), segments_.size(piece), whole.type};
@@ -67,13 +67,13 @@ class TwoTreeSums {
       co_await p.from_left;
       p.mine = room(piece);
       copy_elements(own.address, p.mine.data(), own.count, own.type, layout_);
-      reduce_into_right(p.left.data(), p.mine.data(), own.count, own.type, op_);
+      op_.apply(p.left.data(), p.mine.data(), own.count, own.type);
       p.up_to_mine.address = p.mine.data();
     }
     p.sum = p.up_to_mine;
     if (tree_.right() >= 0) {
       co_await p.from_right;
-      reduce_into_right(p.up_to_mine.address, p.right.data(), own.count, own.type, op_);
+      op_.apply(p.up_to_mine.address, p.right.data(), own.count, own.type);
       p.sum.address = p.right.data();
     }
     if (target >= 0) p.to_parent = channel_.post_send(p.sum, target);
@@ -98,7 +98,7 @@ class TwoTreeSums {
   InOrderTree tree_;
   ConstBuffer vector_;
   TypeLayout layout_;
-  MPI_Op op_;
+  const Operator& op_;
   EvenSegments segments_;
   int first_;
   int piece_count_;

@@ -11,13 +11,15 @@
 namespace wisp::detail {
 
 Task<> barrier_tree(Channel channel) {
-  co_await reduce_tree(channel, {}, {}, MPI_SUM, 0, up_radix_bits(channel));
+  Reduction of_nothing{{}, {}, MPI_SUM};
+  co_await reduce_tree(channel, std::move(of_nothing), 0, up_radix_bits(channel));
   co_await bcast_tree(channel, {}, 0, down_radix_bits(channel));
 }
 
-Task<> allreduce_tree(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
-  co_await reduce_tree(channel, send, receive, op, 0, up_radix_bits(channel));
-  co_await bcast_tree(channel, receive, 0, down_radix_bits(channel));
+Task<> allreduce_tree(Channel channel, Reduction given) {
+  const Buffer all = given.receive;
+  co_await reduce_tree(channel, std::move(given), 0, up_radix_bits(channel));
+  co_await bcast_tree(channel, all, 0, down_radix_bits(channel));
 }
 
 Task<> scan_then_bcast(Channel channel, Task<> scan, Buffer inclusive, Buffer total) {
@@ -32,8 +34,8 @@ Task<> scan_then_bcast(Channel channel, Task<> scan, Buffer inclusive, Buffer to
 Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive) {
   if (is_in_place(send) && channel.rank() != 0) {
     const TypeLayout layout = TypeLayout::of(receive.type);
-    const std::size_t count = receive.count / static_cast<std::size_t>(channel.size());
-    const auto rank = static_cast<std::size_t>(channel.rank());
+    const std::size_t count = receive.count / as_size(channel.size());
+    const auto rank = as_size(channel.rank());
     send = {element(receive.address, rank * count, layout), count, receive.type};
   }
   co_await gather_tree(channel, send, receive, 0, up_radix_bits(channel));

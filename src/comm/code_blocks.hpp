@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "wisp/detail/as_size.hpp"
+
 namespace wisp::detail {
 
 /// Which of the communicators that a pair of processes shares, counted from 1, has which code. The first ones
@@ -40,7 +42,7 @@ class CodeBlocks {
   int code_of(Number number) const {
     if (is_given(number, code_count_)) return static_cast<int>(number - 1);
     const Block* block = block_of(number);
-    return block == nullptr ? -1 : block->codes[static_cast<std::size_t>(number - block->first)];
+    return block == nullptr ? -1 : block->codes[as_size(number - block->first)];
   }
 
   /// Numbers from `first` on have these codes, but for those that have one here: the other process may have
@@ -70,9 +72,9 @@ class CodeBlocks {
   /// (later ones are yet to be made), or -1 of an extension. Forgets blocks without any.
   template <class ForEachAlive>
   std::vector<bool> held(Number created, ForEachAlive for_each_alive) {
-    std::vector<bool> held(static_cast<std::size_t>(code_count_));
+    std::vector<bool> held(as_size(code_count_));
     for (Number number = created + 1; is_given(number, code_count_); ++number) {
-      held[static_cast<std::size_t>(number - 1)] = true;
+      held[as_size(number - 1)] = true;
     }
     for (Block& block : blocks_) {
       if (block.first < 0) {
@@ -87,9 +89,9 @@ class CodeBlocks {
     }
     for_each_alive([&](Number number, int extensions) {
       if (is_given(number, code_count_)) {
-        held[static_cast<std::size_t>(number - 1)] = true;
+        held[as_size(number - 1)] = true;
       } else if (const Block* block = block_of(number); block != nullptr) {
-        mark(held, blocks_[static_cast<std::size_t>(block - blocks_.data())], number);
+        mark(held, blocks_[as_size(block - blocks_.data())], number);
       }
       if (extensions < 0) return;
       for (Block& block : blocks_) {
@@ -116,7 +118,7 @@ class CodeBlocks {
 
   static void mark(std::vector<bool>& held, Block& block, Number number) {
     block.is_held = true;
-    held[static_cast<std::size_t>(block.codes[static_cast<std::size_t>(number - block.first)])] = true;
+    held[as_size(block.codes[as_size(number - block.first)])] = true;
   }
   std::vector<Block>::const_iterator first_after(Number number) const {
     return std::upper_bound(blocks_.begin(), blocks_.end(), number,
@@ -139,7 +141,7 @@ inline std::vector<int> choose_codes(const std::vector<bool>& held, std::int64_t
                                      std::int64_t reserved = 0) {
   const auto free = static_cast<std::int64_t>(std::count(held.begin(), held.end(), false));
   const std::int64_t usual = std::max(free - std::max(free / 4, reserved), std::min<std::int64_t>(free, 1));
-  const auto count = static_cast<std::size_t>(std::min(most, usual));
+  const auto count = as_size(std::min(most, usual));
   std::vector<int> chosen;
   chosen.reserve(count);
   for (std::size_t code = 0; code < held.size() && chosen.size() < count; ++code) {

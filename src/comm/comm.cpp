@@ -18,10 +18,8 @@ Comm CommAccess::make_root(std::shared_ptr<World> world, TagLayout::Kind kind) {
   return make(std::move(context), all);
 }
 
-Comm CommAccess::make_numbered(const std::shared_ptr<World>& world, Group members,
-                               std::shared_ptr<const RankList> list) {
+Comm CommAccess::make_numbered(const std::shared_ptr<World>& world, const Group& members) {
   ContextPtr context(new Context(world, TagLayout::Kind::isolated));
-  context->list = std::move(list);
   Comm comm = make(std::move(context), members);
   if (!comm.is_member()) return comm;
   const PairNumbers& numbers = world->pair_numbers();
@@ -72,9 +70,8 @@ Comm Comm::range(int first, int last, int stride) const {
   detail::check_within(MPI_ERR_RANK, call, "first", first, 0, size() - 1);
   detail::check_within(MPI_ERR_RANK, call, "last", last, 0, size() - 1);
   const Group members = group_.compose(Range::between(first, last, stride));
-  if (!is_raw()) return CommAccess::make_numbered(context_->world, members, context_->list);
+  if (!is_raw()) return CommAccess::make_numbered(context_->world, members);
   detail::ContextPtr context(new detail::Context(context_->world, context_->kind));
-  context->list = context_->list;
   return CommAccess::make(std::move(context), members);
 }
 
@@ -85,7 +82,6 @@ Comm Comm::raw() const {
     return CommAccess::make_root(context_->world, kind);
   }
   detail::ContextPtr context(new detail::Context(context_->world, kind));
-  context->list = context_->list;
   return CommAccess::make(std::move(context), group_);
 }
 
@@ -113,8 +109,8 @@ MPI_Comm Comm::to_mpi(int tag) const {
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Group ours = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
-  std::vector<int> members(static_cast<std::size_t>(size()));
-  for (int r = 0; r < size(); ++r) members[static_cast<std::size_t>(r)] = group_.to_world(r);
+  std::vector<int> members(detail::as_size(size()));
+  for (int r = 0; r < size(); ++r) members[detail::as_size(r)] = group_.to_world(r);
   detail::check_mpi(MPI_Comm_group(below, &all), "MPI_Comm_group");
   detail::check_mpi(MPI_Group_incl(all, size(), members.data(), &ours), "MPI_Group_incl");
   const int code = MPI_Comm_create_group(below, ours, tag, &made);
@@ -149,7 +145,6 @@ detail::CommAccess::PersistentTag detail::CommAccess::persistent_tag(const Conte
   const std::uint32_t place = (counters.persistent++ - of_a_context) % of_a_context;
   if (place == 0) {
     ContextPtr extension(new Context(context.world, context.kind));
-    extension->list = context.list;
     extension->numbers = context.numbers;
     extension->extends_root = !context.is_numbered;
     extension->extension = ++counters.extensions;

@@ -21,8 +21,7 @@ struct CommAccess {
   /// The communicator of all ranks of a World: wherever it is made, the same one.
   static Comm make_root(std::shared_ptr<World> world, TagLayout::Kind kind);
   /// A communicator of members in a context of its own, numbered for each pair of them.
-  static Comm make_numbered(const std::shared_ptr<World>& world, Group members,
-                            std::shared_ptr<const RankList> list);
+  static Comm make_numbered(const std::shared_ptr<World>& world, const Group& members);
   /// The tag, without a code, of a persistent operation of `members`, which nobody else has in the context,
   /// or in an extension of it. Without members there are only as many as one context has.
   struct PersistentTag {

@@ -48,9 +48,9 @@ WireTag Context::with_code(int tag, int code) const {
 
 int Context::look_up(int peer) {
   const CodeBlocks::Number number = named == nullptr ? number_with(peer) : 0;
-  const int code = named != nullptr ? named->codes[static_cast<std::size_t>(named->group.from_world(peer))]
+  const int code = named != nullptr ? named->codes[as_size(named->group.from_world(peer))]
                                     : world->pair_codes().code_of(peer, number);
-  if (code >= 0) cache_[static_cast<std::size_t>(peer) % cache_.size()] = {peer, code, number};
+  if (code >= 0) cache_[as_size(peer) % cache_.size()] = {peer, code, number};
   return code;
 }
 

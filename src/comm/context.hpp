@@ -58,7 +58,7 @@ struct Context {
   /// Of a communicator in a context of its own: which one it is of those that this process shares with
   /// `peer`.
   CodeBlocks::Number number_with(int peer) const {
-    const Cached& cached = cache_[static_cast<std::size_t>(peer) % cache_.size()];
+    const Cached& cached = cache_[as_size(peer) % cache_.size()];
     if (cached.peer == peer) return cached.number;
     const CodeBlocks::Number number = extends_root ? 0 : 1 + (numbers ? numbers->with(peer) : 0);
     return extension == 0 ? number : CodeBlocks::extension(number, extension);
@@ -79,8 +79,7 @@ struct Context {
   int uniform_code = -1;  ///< of all peers, or -1
   Counters own_counters;
   Counters* counters = &own_counters;
-  std::shared_ptr<const RankList> list;  ///< if the members are no range
-  std::optional<PairNumbers> numbers;    ///< before this communicator was made; none: it is the first
+  std::optional<PairNumbers> numbers;  ///< before this communicator was made; none: it is the first
 
   /// Where pairs number it: its members, and its place in the World's list of such contexts.
   Group members;
@@ -110,7 +109,7 @@ struct Context {
   WireTag with_code(int tag, int code) const;
   int code_to(int peer) {
     if (uniform_code >= 0) return uniform_code;
-    const Cached& cached = cache_[static_cast<std::size_t>(peer) % cache_.size()];
+    const Cached& cached = cache_[as_size(peer) % cache_.size()];
     return cached.peer == peer ? cached.code : look_up(peer);
   }
   int code_from(int peer) { return code_here >= 0 ? code_here : code_to(peer); }

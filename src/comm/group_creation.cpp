@@ -22,19 +22,18 @@ namespace {
 using detail::CommAccess;
 using detail::Context;
 using detail::ContextPtr;
-using detail::RankList;
 
 void check_ranks(const Comm& comm, const char* call, std::span<const int> ranks) {
-  std::vector<bool> seen(static_cast<std::size_t>(comm.size()));
+  std::vector<bool> seen(detail::as_size(comm.size()));
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] < 0 || ranks[i] >= comm.size()) {
       detail::throw_error(MPI_ERR_RANK, "{}: ranks[{}] = {} is outside 0..{}", call, i, ranks[i],
                           comm.size() - 1);
     }
-    if (seen[static_cast<std::size_t>(ranks[i])]) {
+    if (seen[detail::as_size(ranks[i])]) {
       detail::throw_error(MPI_ERR_RANK, "{}: ranks[{}] = {} is there twice", call, i, ranks[i]);
     }
-    seen[static_cast<std::size_t>(ranks[i])] = true;
+    seen[detail::as_size(ranks[i])] = true;
   }
 }
 
@@ -48,15 +47,11 @@ std::optional<Range> range_of(std::span<const int> ranks) {
   return Range{ranks[0], stride, static_cast<int>(ranks.size())};
 }
 
-std::shared_ptr<const RankList> list_of(const Comm& comm, std::span<const int> ranks) {
+Group list_of(const Comm& comm, std::span<const int> ranks) {
   std::vector<int> members;
   members.reserve(ranks.size());
   for (const int rank : ranks) members.push_back(comm.group().to_world(rank));
-  return std::make_shared<const RankList>(std::move(members));
-}
-
-Group whole(const std::shared_ptr<const RankList>& list, std::size_t size) {
-  return Group(Range{0, 1, static_cast<int>(size)}, list.get());
+  return Group(std::move(members));
 }
 
 /// The ranks in `comm` of the processes of an MPI group.
@@ -69,7 +64,7 @@ std::vector<int> ranks_of(const Comm& comm, const char* call, MPI_Group group) {
   }
   int size = 0;
   detail::check_mpi(MPI_Group_size(group, &size), "MPI_Group_size");
-  std::vector<int> in_group(static_cast<std::size_t>(size));
+  std::vector<int> in_group(detail::as_size(size));
   std::vector<int> in_world(in_group.size());
   std::iota(in_group.begin(), in_group.end(), 0);
   MPI_Group all = MPI_GROUP_NULL;
@@ -115,15 +110,12 @@ Creation create(const Comm& parent, const char* call, std::span<const int> ranks
   if (ranks.empty()) return {Comm(), nothing()};
   // A range, too, has its codes named: its number would depend on the order of creations.
   const std::optional<Range> range = range_of(ranks);
-  const std::shared_ptr<const RankList> list =
-      range ? CommAccess::context(parent)->list : list_of(parent, ranks);
-  const Group members = range ? parent.group().compose(*range) : whole(list, ranks.size());
+  const Group members = range ? parent.group().compose(*range) : list_of(parent, ranks);
   detail::World& world = CommAccess::world(parent);
   const int rank = members.from_world(world.rank());
   if (rank < 0) return {Comm(), nothing()};
 
   ContextPtr context(new Context(CommAccess::context(parent)->world, CommAccess::context(parent)->kind));
-  context->list = list;
   if (parent.is_raw()) return {CommAccess::make(std::move(context), members), nothing()};
   context->code_here = world.find_named_code();
   context->named.reset(new Context::Named{members, std::vector<int>(ranks.size())});
@@ -160,12 +152,9 @@ Comm Comm::subset(std::span<const int> ranks) const {
   if (const std::optional<Range> range = range_of(ranks)) {
     return this->range(range->first, range->to_parent(range->size - 1), range->stride);
   }
-  std::shared_ptr<const RankList> list = list_of(*this, ranks);
-  const Group members = whole(list, ranks.size());
-  if (!is_raw()) return CommAccess::make_numbered(context_->world, members, std::move(list));
-  ContextPtr context(new Context(context_->world, context_->kind));
-  context->list = std::move(list);
-  return CommAccess::make(std::move(context), members);
+  const Group members = list_of(*this, ranks);
+  if (!is_raw()) return CommAccess::make_numbered(context_->world, members);
+  return CommAccess::make(ContextPtr(new Context(context_->world, context_->kind)), members);
 }
 
 Request Comm::icreate_group(std::span<const int> ranks, int tag, Comm& made) const {

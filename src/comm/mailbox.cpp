@@ -48,7 +48,7 @@ bool Mailbox::find_code(Pattern& pattern) {
 void Mailbox::refuse(Message& message) {
   message.error = MPI_ERR_COMM;
   message.lacks_code = true;
-  message.expected = static_cast<std::size_t>(codes_.code_count());
+  message.expected = as_size(codes_.code_count());
   transport_.complete(message);
 }
 

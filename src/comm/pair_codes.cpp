@@ -36,7 +36,7 @@ void append_bits(Words& words, const std::vector<bool>& bits) {
 }
 
 std::vector<bool> bits_at(const Words& words, std::size_t first, int count) {
-  std::vector<bool> bits(static_cast<std::size_t>(count));
+  std::vector<bool> bits(as_size(count));
   for (std::size_t i = 0; i < bits.size(); ++i) {
     bits[i] = (words[first + i / bits_of_word] >> i % bits_of_word & 1) != 0;
   }
@@ -128,7 +128,7 @@ void PairCodes::need(int peer, Number number) {
   Pair& pair = pair_with(peer);
   if (contains(pair.asked, number)) return;
   if (peer == world_.rank()) {
-    give(peer, pair, number, true, std::vector<bool>(static_cast<std::size_t>(code_count_)));
+    give(peer, pair, number, true, std::vector<bool>(as_size(code_count_)));
     return;
   }
   look();  // the other may have asked already
@@ -232,7 +232,7 @@ void PairCodes::handle(int source, const Words& words) {
       const std::vector<bool> chosen = bits_at(words, 2, code_count_);
       std::vector<int> codes;
       for (int code = 0; code < code_count_; ++code) {
-        if (chosen[static_cast<std::size_t>(code)]) codes.push_back(code);
+        if (chosen[as_size(code)]) codes.push_back(code);
       }
       add_block(pair, number, codes);
       ++pair.blocks_taken;
@@ -273,7 +273,7 @@ void PairCodes::give(int peer, Pair& pair, Number number, bool is_made_there, st
   const std::vector<bool> held_here = held(peer, pair);
   for (std::size_t code = 0; code < in_use.size(); ++code) in_use[code] = in_use[code] || held_here[code];
   for (const std::vector<int>& codes : pair.unconfirmed) {
-    for (const int code : codes) in_use[static_cast<std::size_t>(code)] = true;
+    for (const int code : codes) in_use[as_size(code)] = true;
   }
   const std::vector<int> codes = choose_codes(in_use, pair.blocks.room_from(number, code_count_),
                                               count_without_code(peer, pair, number));
@@ -291,8 +291,8 @@ void PairCodes::give(int peer, Pair& pair, Number number, bool is_made_there, st
   }
   if (!is_self) {
     Words words = message_of(Kind::block, number);
-    std::vector<bool> chosen(static_cast<std::size_t>(code_count_));
-    for (const int code : codes) chosen[static_cast<std::size_t>(code)] = true;
+    std::vector<bool> chosen(as_size(code_count_));
+    for (const int code : codes) chosen[as_size(code)] = true;
     append_bits(words, chosen);
     tell(peer, std::move(words));
     pair.unconfirmed.push_back(codes);

@@ -133,10 +133,11 @@ Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destina
                         const char* call) {
   check_send(comm, buffer, destination, tag, call);
   const auto types = std::make_shared<detail::KeptTypes>();
-  return {[comm, types, buffer = types->keep(buffer), destination, tag, mode, call]() -> Task<> {
-            return finish_send(post_checked_send(comm, buffer, destination, tag, mode, call));
-          },
-          CommAccess::context(comm)};
+  return Request::persistent(
+      [comm, types, buffer = types->keep(buffer), destination, tag, mode, call] {
+        return finish_send(post_checked_send(comm, buffer, destination, tag, mode, call));
+      },
+      CommAccess::context(comm));
 }
 
 /// Blocks until the message is done; no coroutine is needed for one message.
@@ -156,7 +157,7 @@ Status wait_for(const Comm& comm, const Posted& posted) {
 std::size_t Status::count(MPI_Datatype type) const {
   int size = 0;
   detail::check_mpi(MPI_Type_size(type, &size), "MPI_Type_size");
-  return size == 0 ? 0 : bytes / static_cast<std::size_t>(size);
+  return size == 0 ? 0 : bytes / detail::as_size(size);
 }
 
 void Status::copy_to(MPI_Status* status) const {
@@ -242,10 +243,11 @@ Request Comm::receive_init(const Buffer& buffer, int source, int tag) const {
   constexpr const char* call = "wisp::Comm::receive_init";
   check_receive(*this, buffer, source, tag, call);
   const auto types = std::make_shared<detail::KeptTypes>();
-  return {[comm = *this, types, buffer = types->keep(buffer), source, tag]() -> Task<Status> {
-            return finish_receive(post_checked_receive(comm, buffer, source, tag, call), comm);
-          },
-          context_};
+  return Request::persistent(
+      [comm = *this, types, buffer = types->keep(buffer), source, tag] {
+        return finish_receive(post_checked_receive(comm, buffer, source, tag, call), comm);
+      },
+      context_);
 }
 
 Task<> send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag) {

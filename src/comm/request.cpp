@@ -29,29 +29,24 @@ Detached run_on(Request request) {
 
 }  // namespace
 
-Request::Request(Task<Status> operation, detail::ContextPtr context, Unwinding unwinding)
-    : context_(std::move(context)), with_status_(std::move(operation)), unwinding_(unwinding) {
-  with_status_.handle().resume();
+Request::Request(detail::RunningTask operation, detail::ContextPtr context, Unwinding unwinding)
+    : context_(std::move(context)), operation_(std::move(operation)), unwinding_(unwinding) {
+  operation_.resume();
 }
 
-Request::Request(Task<> operation, detail::ContextPtr context)
-    : context_(std::move(context)), plain_(std::move(operation)) {
-  plain_.handle().resume();
+Request Request::persistent(std::function<detail::RunningTask()> make, detail::ContextPtr context) {
+  Request made;
+  made.context_ = std::move(context);
+  made.make_ = std::move(make);
+  return made;
 }
-
-Request::Request(std::function<Task<>()> make, detail::ContextPtr context)
-    : context_(std::move(context)), persistent_(new Persistent{std::move(make), nullptr}) {}
-
-Request::Request(std::function<Task<Status>()> make, detail::ContextPtr context)
-    : context_(std::move(context)), persistent_(new Persistent{nullptr, std::move(make)}) {}
 
 Request& Request::operator=(Request&& other) noexcept {
   if (this == &other) return *this;
   finish();
   context_ = std::move(other.context_);
-  plain_ = std::exchange(other.plain_, {});
-  with_status_ = std::exchange(other.with_status_, {});
-  persistent_ = std::move(other.persistent_);
+  operation_ = std::exchange(other.operation_, {});
+  make_ = std::move(other.make_);
   unwinding_ = other.unwinding_;
   return *this;
 }
@@ -72,7 +67,7 @@ void Request::finish() noexcept {
   if (exceptions > std::max(exceptions_, engine.exceptions_of_waits)) {
     // The exception must get out. A receive is cancelled; what others take part in can only be waited for.
     if (unwinding_ == Unwinding::cancels) {
-      with_status_ = {};
+      operation_ = {};
       return;
     }
     std::fputs(
@@ -92,32 +87,16 @@ void Request::start() {
   if (context_->world->closed()) {
     throw Error(MPI_ERR_COMM, std::string(call) + ": the MPI communicator below has been freed");
   }
-  if (persistent_->make_plain) {
-    plain_ = persistent_->make_plain();
-    plain_.handle().resume();
-  } else {
-    with_status_ = persistent_->make_with_status();
-    with_status_.handle().resume();
-  }
-}
-
-void Request::set_continuation(std::coroutine_handle<> awaiting) const noexcept {
-  if (plain_.handle() != nullptr) {
-    plain_.handle().promise().continuation = awaiting;
-  } else {
-    with_status_.handle().promise().continuation = awaiting;
-  }
+  operation_ = make_();
+  operation_.resume();
 }
 
 Status Request::take() {
   if (!active()) return {};
   // Inactive from here on, also when the operation's exception passes on.
-  const Task<> plain = std::exchange(plain_, {});
-  const Task<Status> with_status = std::exchange(with_status_, {});
+  const detail::RunningTask ended = std::exchange(operation_, {});
   const detail::ContextPtr context = is_persistent() ? detail::ContextPtr() : std::exchange(context_, {});
-  if (with_status.handle() != nullptr) return with_status.handle().promise().take();
-  plain.handle().promise().take();
-  return {};
+  return ended.take();
 }
 
 std::optional<Status> Request::test() {

@@ -37,7 +37,7 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
     }
   } worlds;  // closed when all programs are gone
   std::vector<Task<>> programs;
-  programs.reserve(static_cast<std::size_t>(options.ranks));
+  programs.reserve(detail::as_size(options.ranks));
   for (int rank = 0; rank < options.ranks; ++rank) {
     const detail::World::Facts facts{rank, options.ranks, options.tag_upper_bound, options.mpi_communicators,
                                      machine_of(options)};

@@ -9,6 +9,7 @@
 #include "comm/measure_machine.hpp"
 #include "comm/shared_transport.hpp"
 #include "transport/mpi_attribute.hpp"
+#include "transport/mpi_library.hpp"
 #include "transport/mpi_transport.hpp"
 #include "transport/throw_error.hpp"
 
@@ -35,21 +36,15 @@ World::Facts facts_of(MPI_Comm comm) {
   return facts;
 }
 
-/// Says which messages are copied when they are sent. Open MPI ends a send of more than 256 bytes only when
-/// the receiver has taken it, which takes longest where the receiver may have no core; others copy it
-/// themselves.
-void set_copied([[maybe_unused]] MpiTransport::Options& options, [[maybe_unused]] const World::Facts& facts) {
-#ifdef OPEN_MPI
-  options.least_copied = 257;
-  options.largest_copied = facts.machine.shares_cores ? 4096 : 2048;
-#endif
-}
-
 std::unique_ptr<Transport> transport_over(std::vector<MPI_Comm> comms, const World::Facts& facts,
                                           bool owned) {
   MpiTransport::Options options;
   options.owned = owned;
-  set_copied(options, facts);
+  const MpiLibrary& library = mpi_library();
+  options.least_copied = library.least_copied;
+  options.largest_copied = facts.machine.shares_cores
+                               ? library.largest_copied_on_shared_cores  // it takes longest
+                               : library.largest_copied;
   options.rank = facts.rank;
   return std::make_unique<MpiTransport>(std::move(comms), options);
 }
@@ -90,6 +85,7 @@ std::unique_ptr<Transport> World::shared(std::unique_ptr<Transport> transport, c
 World::World(std::unique_ptr<Transport> transport, const Facts& facts)
     : transport_(std::move(transport)),
       inner_(transport_->inner()),
+      meters_joins_(inner_.meters_joins()),
       tags_(facts.tag_upper_bound, facts.mpi_comms),
       pair_codes_(*this, tags_.numbered_count()),
       mailbox_(*transport_, tags_, pair_codes_),
@@ -117,12 +113,12 @@ void World::drop_numbered(Context& context) noexcept {
 
 int World::find_named_code() {
   const int count = tags_.named_count();
-  named_codes_.resize(static_cast<std::size_t>(count));
+  named_codes_.resize(as_size(count));
   for (int tried = 0; tried < count; ++tried) {
     // In turn: the longer a code has rested, the better.
     const int place = std::exchange(next_named_code_, (next_named_code_ + 1) % count);
-    if (named_codes_[static_cast<std::size_t>(place)]) continue;
-    named_codes_[static_cast<std::size_t>(place)] = true;
+    if (named_codes_[as_size(place)]) continue;
+    named_codes_[as_size(place)] = true;
     return tags_.named_code(place);
   }
   return -1;
@@ -143,7 +139,7 @@ void World::throw_no_named_code() const {
 }
 
 void World::drop_named_code(int code) noexcept {
-  named_codes_[static_cast<std::size_t>(tags_.named_index(code))] = false;
+  named_codes_[as_size(tags_.named_index(code))] = false;
 }
 
 std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
@@ -158,7 +154,7 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
     int checks = facts.checks_calls ? 1 : 0;
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, &checks, 1, MPI_INT, MPI_MAX, ours.front()), "MPI_Allreduce");
     facts.checks_calls = checks != 0;
-    while (ours.size() < static_cast<std::size_t>(mpi_comms)) ours.push_back(duplicate_of(comm));
+    while (ours.size() < as_size(mpi_comms)) ours.push_back(duplicate_of(comm));
     return over_own(std::move(ours), facts);
   });
   if (world->facts().mpi_comms < mpi_comms) {
@@ -186,7 +182,7 @@ std::shared_ptr<World> World::attach(MPI_Comm comm) {
 }
 
 MPI_Comm World::mpi_comm() const {
-  const auto* mpi = dynamic_cast<const MpiTransport*>(&transport_->inner());
+  const auto* mpi = dynamic_cast<const MpiTransport*>(&inner_);
   return mpi != nullptr ? mpi->comm() : MPI_COMM_NULL;
 }
 
@@ -195,7 +191,7 @@ void World::close() noexcept {
   mailbox_.close();
   pair_codes_.close();
   for (Counters& counters : root_counters_) counters.more_persistent = {};  // they hold this World
-  if (auto* mpi = dynamic_cast<MpiTransport*>(&transport_->inner())) mpi->close();
+  if (auto* mpi = dynamic_cast<MpiTransport*>(&inner_)) mpi->close();
 }
 
 void abandon(Message& message) noexcept {

@@ -53,7 +53,7 @@ class World {
   Mailbox& mailbox() { return mailbox_; }
 
   /// The counters of the communicator of all ranks: wherever it is made, it is the same one.
-  Counters& root_counters(TagLayout::Kind kind) { return root_counters_[static_cast<std::size_t>(kind)]; }
+  Counters& root_counters(TagLayout::Kind kind) { return root_counters_[as_size(kind)]; }
   /// How many isolated communicators this process shares with each other one. Besides that of all ranks.
   PairNumbers& pair_numbers() { return pair_numbers_; }
 
@@ -75,17 +75,16 @@ class World {
     const void* operation = nullptr;
     int ranks = 0;
     std::size_t bytes = 0;
-    bool commutes = false;
+    int kind = 0;  ///< of the operator
     int algorithm = -1;
   };
-  Choice& kept_choice(const void* operation, int ranks, std::size_t bytes, bool commutes) {
+  Choice& kept_choice(const void* operation, int ranks, std::size_t bytes, int kind) {
     if (choices_.empty()) choices_.resize(32);
     const auto row = reinterpret_cast<std::uintptr_t>(operation);
-    const std::size_t place = (row / 8 + bytes / 8 + static_cast<std::size_t>(ranks)) % choices_.size();
+    const std::size_t place = (row / 8 + bytes / 8 + as_size(ranks)) % choices_.size();
     Choice& kept = choices_[place];
-    if (kept.operation != operation || kept.ranks != ranks || kept.bytes != bytes ||
-        kept.commutes != commutes) {
-      kept = {operation, ranks, bytes, commutes, -1};
+    if (kept.operation != operation || kept.ranks != ranks || kept.bytes != bytes || kept.kind != kind) {
+      kept = {operation, ranks, bytes, kind, -1};
     }
     return kept;
   }
@@ -94,6 +93,7 @@ class World {
   int& kept_direct_ranks() { return direct_ranks_; }
 
   bool checks_calls() const { return facts_.checks_calls; }
+  bool meters_joins() const { return meters_joins_; }
 
   /// MPI_COMM_NULL on a simulated cluster.
   MPI_Comm mpi_comm() const;
@@ -103,7 +103,8 @@ class World {
 
  private:
   std::unique_ptr<Transport> transport_;
-  const Transport& inner_;
+  Transport& inner_;
+  bool meters_joins_;
   TagLayout tags_;
   PairCodes pair_codes_;
   Mailbox mailbox_;

@@ -43,23 +43,22 @@ class Targets {
     }
     strides_.resize(spans.size());
     std::exclusive_scan(spans.begin(), spans.end(), strides_.begin(), std::uint64_t{1}, std::multiplies<>());
-    places_.reserve(static_cast<std::size_t>(offsets.size()));
+    places_.reserve(as_size(offsets.size()));
     for (int i = 0; i < offsets.size(); ++i) places_.emplace(key(i, zero), i);
   }
 
   int count() const { return offsets_.size(); }
   /// Target i less target k; k may be `zero`.
   Vector difference(int i, int k) const {
-    Vector vector(static_cast<std::size_t>(offsets_.dimensions()));
-    for (int j = 0; j < offsets_.dimensions(); ++j) vector[static_cast<std::size_t>(j)] = difference(i, k, j);
+    Vector vector(as_size(offsets_.dimensions()));
+    for (int j = 0; j < offsets_.dimensions(); ++j) vector[as_size(j)] = difference(i, k, j);
     return vector;
   }
   /// A number for it.
   std::uint64_t key(int i, int k) const {
     std::uint64_t key = 0;
     for (int j = 0; j < offsets_.dimensions(); ++j) {
-      key += strides_[static_cast<std::size_t>(j)] *
-             static_cast<std::uint64_t>(std::int64_t{difference(i, k, j)});
+      key += strides_[as_size(j)] * static_cast<std::uint64_t>(std::int64_t{difference(i, k, j)});
     }
     return key;
   }
@@ -69,13 +68,13 @@ class Targets {
     bool is_zero = true;
     for (int j = 0; j < offsets_.dimensions(); ++j) {
       const int c = at(i, j);
-      const int step = b[static_cast<std::size_t>(j)];
+      const int step = b[as_size(j)];
       // Where there is a border, blocks go straight towards their target.
       const bool is_towards = step >= 0 ? step <= std::max(c, 0) : step >= std::min(c, 0);
       if (!torus_.periodic(j) && !is_towards) return none;
       const int rest = canonical(c - step, j);
       is_zero = is_zero && rest == 0;
-      key += strides_[static_cast<std::size_t>(j)] * static_cast<std::uint64_t>(std::int64_t{rest});
+      key += strides_[as_size(j)] * static_cast<std::uint64_t>(std::int64_t{rest});
     }
     if (is_zero) return zero;
     const auto found = places_.find(key);
@@ -84,7 +83,7 @@ class Targets {
 
  private:
   int difference(int i, int k, int j) const { return canonical(at(i, j) - (k < 0 ? 0 : at(k, j)), j); }
-  int at(int i, int j) const { return offsets_[i][static_cast<std::size_t>(j)]; }
+  int at(int i, int j) const { return offsets_[i][as_size(j)]; }
   /// Modulo a periodic dimension, as short as it can be.
   int canonical(int c, int j) const {
     if (!torus_.periodic(j)) return c;
@@ -121,28 +120,28 @@ class Search {
 
   /// Of the targets in `set`, those that are not `b` further than another one of the result, or than zero.
   std::vector<int> halve(const std::vector<int>& set, const Vector& b) {
-    for (const int i : set) is_in_[place(i)] = 1;
-    for (const int i : set) after_[place(i)] = Targets::none;
+    for (const int i : set) is_in_[as_size(i)] = 1;
+    for (const int i : set) after_[as_size(i)] = Targets::none;
     for (const int i : set) {
       const int previous = targets_.before(i, b);
-      const bool counts = previous == Targets::zero || (previous >= 0 && is_in_[place(previous)] != 0);
-      before_[place(i)] = counts ? previous : Targets::none;
-      if (counts && previous >= 0) after_[place(previous)] = i;
+      const bool counts = previous == Targets::zero || (previous >= 0 && is_in_[as_size(previous)] != 0);
+      before_[as_size(i)] = counts ? previous : Targets::none;
+      if (counts && previous >= 0) after_[as_size(previous)] = i;
     }
     std::vector<int> half;
     const auto walk = [&](int first) {
-      bool was_chosen = before_[place(first)] == Targets::zero;
-      for (int i = first; i >= 0 && is_in_[place(i)] != 0; i = after_[place(i)]) {
+      bool was_chosen = before_[as_size(first)] == Targets::zero;
+      for (int i = first; i >= 0 && is_in_[as_size(i)] != 0; i = after_[as_size(i)]) {
         if (!was_chosen) half.push_back(i);
         was_chosen = !was_chosen;
-        is_in_[place(i)] = 0;
+        is_in_[as_size(i)] = 0;
       }
     };
     for (const int i : set) {
-      if (before_[place(i)] < 0) walk(i);
+      if (before_[as_size(i)] < 0) walk(i);
     }
     for (const int i : set) {
-      if (is_in_[place(i)] != 0) walk(i);  // around a periodic dimension
+      if (is_in_[as_size(i)] != 0) walk(i);  // around a periodic dimension
     }
     std::sort(half.begin(), half.end());
     return half;
@@ -154,8 +153,7 @@ class Search {
     std::vector<int> half;
   };
 
-  std::size_t count() const { return static_cast<std::size_t>(targets_.count()); }
-  static std::size_t place(int i) { return static_cast<std::size_t>(i); }
+  std::size_t count() const { return as_size(targets_.count()); }
 
   /// Differences that many pairs have: all of a small set, those that are frequent in a sample of a large
   /// one.
@@ -207,7 +205,7 @@ class Search {
       return;
     }
     // k vectors have 2^k sums, one of them zero.
-    if (path.size() + static_cast<std::size_t>(std::bit_width(set.size())) >= bound_) return;
+    if (path.size() + as_size(std::bit_width(set.size())) >= bound_) return;
     std::vector<Candidate> candidates;
     for (Vector& b : differences(set)) {
       std::vector<int> half = halve(set, b);
@@ -238,8 +236,8 @@ class Search {
 AdditiveBasis routes_along(const Targets& targets, Search& search, const std::vector<Vector>& found) {
   AdditiveBasis basis;
   basis.vectors.assign(found.rbegin(), found.rend());
-  basis.routes.resize(static_cast<std::size_t>(targets.count()));
-  std::vector<int> at(static_cast<std::size_t>(targets.count()));
+  basis.routes.resize(as_size(targets.count()));
+  std::vector<int> at(as_size(targets.count()));
   std::iota(at.begin(), at.end(), 0);
   std::vector<int> set = at;
   for (std::size_t level = 0; level < found.size(); ++level) {
@@ -274,9 +272,9 @@ AdditiveBasis basis_of_targets(const Offsets& targets) {
 
 /// A basis for the coordinates of each dimension by itself.
 AdditiveBasis basis_by_dimension(const Torus& torus, const Offsets& targets, long budget) {
-  const auto d = static_cast<std::size_t>(targets.dimensions());
+  const auto d = as_size(targets.dimensions());
   AdditiveBasis basis;
-  basis.routes.resize(static_cast<std::size_t>(targets.size()));
+  basis.routes.resize(as_size(targets.size()));
   for (std::size_t j = 0; j < d; ++j) {
     Offsets projected(static_cast<int>(d));
     std::unordered_map<int, int> places;
@@ -289,16 +287,15 @@ AdditiveBasis basis_by_dimension(const Torus& torus, const Offsets& targets, lon
     }
     if (projected.size() == 0) continue;
     // Not smaller than the coordinates themselves: these take blocks there in one hop.
-    const auto coordinates = static_cast<std::size_t>(projected.size());
+    const auto coordinates = as_size(projected.size());
     const AdditiveBasis of_dimension =
         search_basis(torus, projected, coordinates, budget).value_or(basis_of_targets(projected));
     const auto first = static_cast<int>(basis.vectors.size());
     basis.vectors.insert(basis.vectors.end(), of_dimension.vectors.begin(), of_dimension.vectors.end());
     for (int i = 0; i < targets.size(); ++i) {
       if (targets[i][j] == 0) continue;
-      const auto place = static_cast<std::size_t>(places.at(targets[i][j]));
-      for (const int v : of_dimension.routes[place])
-        basis.routes[static_cast<std::size_t>(i)].push_back(first + v);
+      const auto place = as_size(places.at(targets[i][j]));
+      for (const int v : of_dimension.routes[place]) basis.routes[as_size(i)].push_back(first + v);
     }
   }
   return basis;

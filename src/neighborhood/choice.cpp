@@ -4,30 +4,10 @@
 
 #include "neighborhood/schedules.hpp"
 #include "neighborhood/stencil_state.hpp"
+#include "transport/mpi_library.hpp"
 
 namespace wisp::detail {
 namespace {
-
-// What differs between MPI libraries, measured between ranks on one machine (docs/results.md).
-#ifdef OPEN_MPI
-constexpr double eager_bytes = 4032;       ///< a longer message waits until its receiver has answered
-constexpr double least_typed_block = 256;  ///< from here on MPI's datatypes are faster than a loop, …
-constexpr double least_typed_message = eager_bytes;  ///< … in messages as long as this
-constexpr double short_bytes = 256;                  ///< such a message leaves at once
-constexpr double short_of_turn = 1.0 / 60;           ///< its work, in parts of a turn of the core
-constexpr double message_of_turn = 1.0 / 25;         ///< and that of a longer one
-constexpr double handshake_of_turn = 1.0 / 4;        ///< what waiting for the receiver's answer adds
-constexpr double queued_seconds = 0;                 ///< of each message, for each that is queued before it
-#else
-constexpr double eager_bytes = 6144;
-constexpr double least_typed_block = 16384;
-constexpr double least_typed_message = eager_bytes;
-constexpr double short_bytes = 0;
-constexpr double short_of_turn = 1.0 / 25;
-constexpr double message_of_turn = short_of_turn;
-constexpr double handshake_of_turn = 1.0 / 2.5;
-constexpr double queued_seconds = 2e-9;
-#endif
 
 /// Copying of blocks into messages and out of them, of one rank. Where ranks share a core, they share its
 /// caches, and a loop's two copies more than MPI's cost more.
@@ -36,7 +16,7 @@ double packing_time(const ScheduleFacts& facts, double bytes, bool shares_cores)
   constexpr double seconds_per_byte = 1e-10;
   constexpr double crowded_packed_seconds_per_byte = 2e-10;
   constexpr double crowded_typed_seconds_per_byte = 0.6e-10;
-  if (facts.volume <= static_cast<std::size_t>(facts.rounds)) return 0;
+  if (facts.volume <= as_size(facts.rounds)) return 0;
   const double pieces = 2.0 * static_cast<double>(facts.volume) * seconds_per_piece;
   if (!shares_cores) return pieces + bytes * seconds_per_byte;
   if (copying_for(facts, bytes) == Copying::datatypes) return bytes * crowded_typed_seconds_per_byte;
@@ -44,24 +24,6 @@ double packing_time(const ScheduleFacts& facts, double bytes, bool shares_cores)
 }
 
 }  // namespace
-
-const ScheduleFacts& facts_of(const Stencil& stencil, NeighborPattern pattern, std::size_t schedule) {
-  std::vector<std::unique_ptr<const ScheduleFacts>>& kept =
-      stencil.state().facts[static_cast<std::size_t>(pattern)];
-  kept.resize(schedule_names().size());
-  if (kept[schedule] != nullptr) return *kept[schedule];
-  const Schedule& of = stencil.schedule(pattern, schedule_names()[schedule]);
-  ScheduleFacts facts;
-  facts.rounds = static_cast<int>(of.rounds.size());
-  facts.phases = static_cast<int>(phases_of(of, 0).size()) - 1;
-  facts.volume = of.volume();
-  if (pattern == NeighborPattern::alltoall) {
-    facts.hops.resize(of.arrivals.size());
-    for (const Schedule::Part& part : of.parts) ++facts.hops[static_cast<std::size_t>(part.block)];
-  }
-  kept[schedule] = std::make_unique<const ScheduleFacts>(std::move(facts));
-  return *kept[schedule];
-}
 
 double sent_bytes(const ScheduleFacts& facts, const BlockPlaces& blocks) {
   if (facts.volume == 0) return 0;
@@ -77,8 +39,9 @@ double sent_bytes(const ScheduleFacts& facts, const BlockPlaces& blocks) {
 
 Copying copying_for(const ScheduleFacts& facts, double bytes) {
   if (facts.volume == 0) return Copying::pack;
-  const bool are_long = bytes >= facts.rounds * least_typed_message &&
-                        bytes >= static_cast<double>(facts.volume) * least_typed_block;
+  const MpiLibrary& mpi = mpi_library();
+  const bool are_long = bytes >= facts.rounds * mpi.least_typed_message &&
+                        bytes >= static_cast<double>(facts.volume) * mpi.least_typed_block;
   return are_long ? Copying::datatypes : Copying::pack;
 }
 
@@ -94,11 +57,12 @@ double modelled_time(const ScheduleFacts& facts, int phases, double bytes, const
   // Where ranks share cores, a phase waits for a turn, and everything else is somebody's turn. Bytes between
   // two ranks that are alone go faster than those of many at a time, which find the caches full.
   constexpr double crowded = 3.5;
-  const bool waits_for_answer = bytes > rounds * eager_bytes;
+  const MpiLibrary& mpi = mpi_library();
+  const bool waits_for_answer = bytes > rounds * mpi.eager_bytes;
   const double turn = machine.latency;
-  const double of_turn = bytes > rounds * short_bytes ? message_of_turn : short_of_turn;
-  const double work = 2 * rounds * of_turn * turn + rounds * rounds * queued_seconds +
-                      (waits_for_answer ? rounds * handshake_of_turn * turn : 0) +
+  const double of_turn = bytes > rounds * mpi.short_bytes ? mpi.message_of_turn : mpi.short_of_turn;
+  const double work = 2 * rounds * of_turn * turn + rounds * rounds * mpi.queued_seconds +
+                      (waits_for_answer ? rounds * mpi.handshake_of_turn * turn : 0) +
                       crowded * bytes * machine.seconds_per_byte + packing_time(facts, bytes, true);
   return phases * turn + work * machine.ranks_per_core;
 }
@@ -120,11 +84,8 @@ std::size_t cheapest_schedule(const Stencil& stencil, NeighborPattern pattern, i
   double least = 0;
   for (std::size_t k = 0; k < schedule_names().size(); ++k) {
     if (is_too_large(stencil, k)) continue;
-    const ScheduleFacts& facts = facts_of(stencil, pattern, k);
-    const int phases =
-        ports == 0
-            ? facts.phases
-            : static_cast<int>(phases_of(stencil.schedule(pattern, schedule_names()[k]), ports).size()) - 1;
+    const auto& [schedule, facts] = costed_schedule(stencil, pattern, k);
+    const int phases = ports == 0 ? facts.phases : static_cast<int>(phases_of(schedule, ports).size()) - 1;
     const double time =
         modelled_time(facts, phases, sent_bytes(facts, blocks), machine, stencil.torus().size());
     if (k > 0 && time >= least) continue;

@@ -20,8 +20,12 @@ struct ScheduleFacts {
   std::vector<int> hops;  ///< of each block of an alltoall
 };
 
-/// Of the schedule at this place in `schedule_names()`, without a limit on ports; kept with the stencil.
-const ScheduleFacts& facts_of(const Stencil& stencil, NeighborPattern pattern, std::size_t schedule);
+struct CostedSchedule {
+  Schedule schedule;
+  ScheduleFacts facts;  ///< without a limit on ports
+};
+/// The one at this place in `schedule_names()`; kept with the stencil.
+const CostedSchedule& costed_schedule(const Stencil& stencil, NeighborPattern pattern, std::size_t place);
 
 /// Bytes that a rank sends, for blocks of these sizes (of an allgather: of the size of block 0).
 double sent_bytes(const ScheduleFacts& facts, const BlockPlaces& blocks);

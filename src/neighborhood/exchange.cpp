@@ -26,13 +26,11 @@ struct Memory {
   Memory(const Exchange& of, std::byte* scratch)
       : what(of), base{of.send.address, of.receive.address, scratch} {}
 
-  std::byte* address(const Piece& piece) const {
-    return base[static_cast<std::size_t>(piece.buffer())] + piece.offset();
-  }
+  std::byte* address(const Piece& piece) const { return base[as_size(piece.area())] + piece.offset(); }
   Buffer buffer(const Piece& piece) const {
     if (piece.block() < 0) return {address(piece), piece.bytes(), MPI_PACKED};
-    const BoundBlocks& side = piece.buffer() == Program::Buffer::send ? what.send : what.receive;
-    return side.blocks[static_cast<std::size_t>(piece.block())];
+    const BoundBlocks& side = piece.area() == Program::Area::send ? what.send : what.receive;
+    return side.blocks[as_size(piece.block())];
   }
 };
 
@@ -85,8 +83,7 @@ void copy_piece(const Memory& memory, const Program::Copy& copy) {
 /// What MPI is to send or receive of a message, with a datatype made for it if it is of several pieces.
 Buffer buffer_of(const Program& program, const Program::Message& message, const Memory& memory) {
   const auto pieces =
-      std::span(program.pieces)
-          .subspan(static_cast<std::size_t>(message.first_piece), static_cast<std::size_t>(message.pieces));
+      std::span(program.pieces).subspan(as_size(message.first_piece), as_size(message.pieces));
   const Buffer first = memory.buffer(pieces[0]);
   if (!Program::needs_datatype(message)) return first;
   std::vector<int> lengths;
@@ -117,19 +114,19 @@ MessageTypes::MessageTypes(const Exchange& exchange) : scratch_(exchange.program
   const Program& program = *exchange.program;
   for (const Program::Message& message : program.receives) {
     receives_.push_back(buffer_of(program, message, memory));
-    if (Program::needs_datatype(message)) made_.types.push_back(receives_.back().type);
+    if (Program::needs_datatype(message)) made_.push_back(receives_.back().type);
   }
   for (const Program::Message& message : program.sends) {
     sends_.push_back(buffer_of(program, message, memory));
-    if (Program::needs_datatype(message)) made_.types.push_back(sends_.back().type);
+    if (Program::needs_datatype(message)) made_.push_back(sends_.back().type);
   }
 }
 
-OwnedTypes::~OwnedTypes() {
+MessageTypes::~MessageTypes() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized != 0) return;
-  for (MPI_Datatype& type : types) MPI_Type_free(&type);
+  for (MPI_Datatype& type : made_) MPI_Type_free(&type);
 }
 
 Task<> exchange(Channel channel, Exchange what) {
@@ -137,22 +134,22 @@ Task<> exchange(Channel channel, Exchange what) {
   const std::vector<Shift>& peers = *what.peers;
   const ScratchVector own_scratch(what.types ? 0 : program.scratch_bytes);
   const Memory memory(what, what.types ? what.types->scratch() : own_scratch.data());
-  const auto piece = [&](int i) -> const Piece& { return program.pieces[static_cast<std::size_t>(i)]; };
+  const auto piece = [&](int i) -> const Piece& { return program.pieces[as_size(i)]; };
 
   Program::Phase done;
   for (const Program::Phase& phase : program.phases) {
     std::vector<ScratchVector> sent;
     Posts messages;
     for (; done.receives < phase.receives; ++done.receives) {
-      const Program::Message& message = program.receives[static_cast<std::size_t>(done.receives)];
-      const int source = peers[static_cast<std::size_t>(message.round)].source;
+      const Program::Message& message = program.receives[as_size(done.receives)];
+      const int source = peers[as_size(message.round)].source;
       messages.add(channel.post_receive(
           what.types ? what.types->of_receive(done.receives) : memory.buffer(piece(message.first_piece)),
           source));
     }
     for (; done.sends < phase.sends; ++done.sends) {
-      const Program::Message& message = program.sends[static_cast<std::size_t>(done.sends)];
-      const int target = peers[static_cast<std::size_t>(message.round)].target;
+      const Program::Message& message = program.sends[as_size(done.sends)];
+      const int target = peers[as_size(message.round)].target;
       if (message.is_packed) {
         ScratchVector packed(message.bytes);
         std::byte* to = packed.data();
@@ -169,7 +166,7 @@ Task<> exchange(Channel channel, Exchange what) {
       }
     }
     for (; done.copies < phase.copies; ++done.copies) {
-      copy_piece(memory, program.copies[static_cast<std::size_t>(done.copies)]);
+      copy_piece(memory, program.copies[as_size(done.copies)]);
     }
     co_await messages;
   }

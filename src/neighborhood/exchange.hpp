@@ -13,31 +13,24 @@ namespace wisp::detail {
 
 struct Exchange;
 
-/// Datatypes that are freed in the end, unless MPI is gone by then.
-struct OwnedTypes {
-  std::vector<MPI_Datatype> types;
-
-  OwnedTypes() = default;
-  OwnedTypes(const OwnedTypes&) = delete;
-  OwnedTypes& operator=(const OwnedTypes&) = delete;
-  ~OwnedTypes();
-};
-
 /// Messages that MPI is to put together, with datatypes made for them, and the scratch buffer that these
-/// speak of.
+/// speak of. Freed in the end, unless MPI is gone by then.
 class MessageTypes {
  public:
   explicit MessageTypes(const Exchange& exchange);
+  MessageTypes(const MessageTypes&) = delete;
+  MessageTypes& operator=(const MessageTypes&) = delete;
+  ~MessageTypes();
 
   std::byte* scratch() const { return scratch_.data(); }
-  const Buffer& of_receive(int i) const { return receives_[static_cast<std::size_t>(i)]; }
-  const Buffer& of_send(int i) const { return sends_[static_cast<std::size_t>(i)]; }
+  const Buffer& of_receive(int i) const { return receives_[as_size(i)]; }
+  const Buffer& of_send(int i) const { return sends_[as_size(i)]; }
 
  private:
   ScratchVector scratch_;
   std::vector<Buffer> receives_;
   std::vector<Buffer> sends_;
-  OwnedTypes made_;
+  std::vector<MPI_Datatype> made_;
 };
 
 /// The user's send or receive buffer.

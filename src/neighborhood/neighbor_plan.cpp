@@ -15,14 +15,13 @@
 namespace wisp::detail {
 namespace {
 
-using Asked = Neighborhood::State::Asked;
-using Planned = Neighborhood::State::Planned;
+using Plan = Neighborhood::State::Plan;
 
 /// Blocks that are received are as large as those that are sent; where there is no source, nobody asks.
 void check_sizes(const Neighborhood::State& state, const char* call, NeighborPattern pattern,
                  const BlockPlaces& send, const BlockPlaces& receive) {
   for (int i = 0; i < state.stencil.size(); ++i) {
-    const bool exists = state.sources[static_cast<std::size_t>(i)] != MPI_PROC_NULL;
+    const bool exists = state.sources[as_size(i)] != MPI_PROC_NULL;
     const std::size_t due = send[pattern == NeighborPattern::alltoall ? i : 0].bytes;
     if (exists && receive[i].bytes != due) {
       throw_error(MPI_ERR_TRUNCATE, "{}: block {} of receive has {} bytes, but {} of send has {}", call, i,
@@ -58,7 +57,7 @@ std::size_t algorithm_named(std::string_view name, const char* call) {
   if (found == names.end() && !name.empty()) {
     throw_error(MPI_ERR_ARG, "{}: algorithm = {} is not one of {}", call, name, joined(names, ", "));
   }
-  return static_cast<std::size_t>(found - names.begin());
+  return as_size(found - names.begin());
 }
 
 std::shared_ptr<const std::vector<Shift>> peers_of(const Neighborhood::State& state,
@@ -71,7 +70,7 @@ std::shared_ptr<const std::vector<Shift>> peers_of(const Neighborhood::State& st
   return peers;
 }
 
-Planned make_plan(const Neighborhood::State& state, const char* call, Asked asked) {
+Plan make_plan(const Neighborhood::State& state, const char* call, Asked asked) {
   const Stencil& stencil = state.stencil;
   check_within(MPI_ERR_ARG, call, "ports", asked.ports, 0, INT_MAX);
   check_sizes(state, call, asked.pattern, asked.send, asked.receive);
@@ -80,45 +79,40 @@ Planned make_plan(const Neighborhood::State& state, const char* call, Asked aske
     const Machine& machine = CommAccess::world(state.comm).machine();
     algorithm = cheapest_schedule(stencil, asked.pattern, asked.ports, asked.send, machine);
   }
-  const Schedule& schedule = stencil.schedule(asked.pattern, schedule_names()[algorithm]);
-  const ScheduleFacts& facts = facts_of(stencil, asked.pattern, algorithm);
+  const auto& [schedule, facts] = costed_schedule(stencil, asked.pattern, algorithm);
   const double bytes = sent_bytes(facts, asked.send);
   Copying copying = asked.copying == NeighborCopying::datatypes ? Copying::datatypes : Copying::pack;
   if (asked.copying == NeighborCopying::by_size) copying = copying_for(facts, bytes);
   // MPI counts the bytes of a piece in int.
   if (bytes > INT_MAX) copying = Copying::pack;
-  const ProgramKey key{&schedule,  asked.pattern, copying,     asked.ports,
-                       asked.send, asked.receive, state.border};
-  return {std::move(asked), stencil.state().programs.find_or_compile(stencil, key), peers_of(state, schedule),
-          copying == Copying::datatypes};
+  auto program = std::make_shared<const Program>(compile(stencil, schedule, asked, copying, state.border));
+  return {std::move(asked), std::move(program), peers_of(state, schedule), copying == Copying::datatypes};
 }
 
-const Planned& find_or_make_plan(Neighborhood::State& state, const char* call, Asked asked) {
+Plan& find_or_make_plan(Neighborhood::State& state, const char* call, Asked asked) {
   constexpr std::size_t most = 16;
-  for (const Planned& known : state.planned) {
+  for (Plan& known : state.plans) {
     if (known.asked == asked) return known;
   }
-  Planned made = make_plan(state, call, std::move(asked));
-  if (state.planned.size() < most) return state.planned.emplace_back(std::move(made));
-  return state.planned[state.next_planned++ % most] = std::move(made);
+  Plan made = make_plan(state, call, std::move(asked));
+  if (state.plans.size() < most) return state.plans.emplace_back(std::move(made));
+  return state.plans[state.next_plan++ % most] = std::move(made);
 }
 
 /// Datatypes of messages, made once for buffers that are used again; unless they are made of the caller's
 /// own, which may be others by then.
-std::shared_ptr<const MessageTypes> types_of(Neighborhood::State& state, const Exchange& what) {
+std::shared_ptr<const MessageTypes> types_of(Plan& plan, const Exchange& what) {
   if (!what.send.blocks.empty() || !what.receive.blocks.empty())
     return std::make_shared<const MessageTypes>(what);
-  for (const Neighborhood::State::BoundTypes& kept : state.types) {
-    const bool is_same = kept.program == what.program && kept.send == what.send.address &&
-                         kept.receive == what.receive.address;
+  for (const Plan::BoundTypes& kept : plan.types) {
+    const bool is_same = kept.send == what.send.address && kept.receive == what.receive.address;
     // An operation in flight has the scratch buffer for itself.
     if (is_same && kept.types.use_count() == 1) return kept.types;
   }
   constexpr std::size_t most = 4;
-  if (state.types.size() == most) state.types.erase(state.types.begin());
-  state.types.push_back(
-      {what.program, what.send.address, what.receive.address, std::make_shared<const MessageTypes>(what)});
-  return state.types.back().types;
+  if (plan.types.size() == most) plan.types.erase(plan.types.begin());
+  plan.types.push_back({what.send.address, what.receive.address, std::make_shared<const MessageTypes>(what)});
+  return plan.types.back().types;
 }
 
 std::byte* bytes_at(const BlockList& list) {
@@ -144,7 +138,7 @@ Neighborhood::State& usable_state(const Neighborhood& on, const char* call) {
 
 Located locate_regular(const char* call, const char* name, const ConstBuffer& all, int blocks) {
   check_buffer(call, name, all);
-  if (all.count % static_cast<std::size_t>(blocks) != 0) {
+  if (all.count % as_size(blocks) != 0) {
     throw_error(MPI_ERR_COUNT, "{}: {} has {} elements, not a multiple of {} neighbors", call, name,
                 all.count, blocks);
   }
@@ -160,14 +154,14 @@ Located locate_irregular(const char* call, const char* name, const ConstBlocks& 
   if (is_in_place(given)) {
     throw_error(MPI_ERR_BUFFER, "{}: {} cannot be MPI_IN_PLACE", call, name);
   }
-  check_irregular(static_cast<std::size_t>(blocks), "neighbors", call, name, given);
+  check_irregular(blocks, "neighbors", call, name, given);
   const BlockList list = BlockList::irregular(given, blocks);
-  std::vector<BlockPlaces::Place> places(static_cast<std::size_t>(blocks));
+  std::vector<BlockPlaces::Place> places(as_size(blocks));
   bool are_contiguous = true;
   for (int i = 0; i < blocks; ++i) {
     if (list.count(i) == 0) continue;
     const TypeLayout layout = list.layout(i);
-    places[static_cast<std::size_t>(i)] = {list.offset(i), list.count(i) * layout.size, layout.contiguous};
+    places[as_size(i)] = {list.offset(i), list.count(i) * layout.size, layout.contiguous};
     are_contiguous = are_contiguous && layout.contiguous;
   }
   Located located{{bytes_at(list), {}}, BlockPlaces(std::move(places))};
@@ -181,12 +175,11 @@ Exchange exchange_of_nothing() {
 
 Exchange bind_exchange(Neighborhood::State& state, const char* call, NeighborPattern pattern, Located send,
                        Located receive, const NeighborOptions& options) {
-  const Planned& plan =
-      find_or_make_plan(state, call,
-                        {pattern, algorithm_named(options.algorithm, call), options.ports, options.copying,
-                         std::move(send.places), std::move(receive.places)});
+  Plan& plan = find_or_make_plan(state, call,
+                                 {pattern, algorithm_named(options.algorithm, call), options.ports,
+                                  options.copying, std::move(send.places), std::move(receive.places)});
   Exchange what{plan.program, plan.peers, std::move(send.bound), std::move(receive.bound), nullptr};
-  if (plan.uses_datatypes) what.types = types_of(state, what);
+  if (plan.uses_datatypes) what.types = types_of(plan, what);
   return what;
 }
 

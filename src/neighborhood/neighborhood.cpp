@@ -94,7 +94,7 @@ int Neighborhood::find_offset(std::span<const int> offset) const {
   // Half-way around is the same place from both sides.
   const auto is_same = [&](std::span<const int> other) {
     for (int j = 0; j < torus().dimensions(); ++j) {
-      const auto place = static_cast<std::size_t>(j);
+      const auto place = as_size(j);
       const std::int64_t apart = std::int64_t{other[place]} - wanted[0][place];
       if (torus().periodic(j) ? apart % torus().dim(j) != 0 : apart != 0) return false;
     }
@@ -120,7 +120,7 @@ std::string Neighborhood::describe(NeighborPattern pattern, std::size_t bytes) c
                 joined(torus().dims(), " x "), taken, "schedule", "rounds", "phases", "blocks", "modelled");
   for (std::size_t k = 0; k < schedule_names().size(); ++k) {
     const std::string_view name = schedule_names()[k];
-    const ScheduleFacts& facts = facts_of(stencil(), pattern, k);
+    const ScheduleFacts& facts = costed_schedule(stencil(), pattern, k).facts;
     const double seconds =
         modelled_time(facts, facts.phases, sent_bytes(facts, regular_places(bytes)), machine, comm().size());
     text += formatted("{:<18}{:>8}{:>8}{:>8}{:>11.2f} µs{}\n", name, facts.rounds, facts.phases, facts.volume,
@@ -143,7 +143,7 @@ Task<> Neighborhood::check(Comm comm, Stencil stencil) {
     throw_error(MPI_ERR_DIMS, "{}: rank {} gives another torus than rank 0", call, found->rank);
   }
   std::vector<std::int64_t> offsets(stencil.offsets().flat().begin(), stencil.offsets().flat().end());
-  if (stencil.torus().dimensions() == 0) offsets.resize(static_cast<std::size_t>(stencil.size()));
+  if (stencil.torus().dimensions() == 0) offsets.resize(as_size(stencil.size()));
   found = co_await find_difference(channel, std::move(offsets), std::max(1, stencil.torus().dimensions()));
   if (!found) co_return;
   if (found->values.empty()) {

@@ -24,12 +24,11 @@ namespace wisp::detail {
 namespace {
 
 using Piece = Program::Piece;
-using Buffer = Program::Buffer;
+using Area = Program::Area;
 
 /// True if `piece` goes on where `last` ends.
 bool continues(const Piece& last, const Piece& piece) {
-  return last.block() < 0 && piece.block() < 0 && last.buffer() == piece.buffer() &&
-         last.end() == piece.offset();
+  return last.block() < 0 && piece.block() < 0 && last.area() == piece.area() && last.end() == piece.offset();
 }
 
 /// Adds a piece to a list from `first` on; one that continues the last becomes part of it.
@@ -43,14 +42,17 @@ void append(std::vector<Piece>& pieces, std::size_t first, const Piece& piece) {
 }
 
 bool same_place(const Piece& a, const Piece& b) {
-  return a.buffer() == b.buffer() && a.block() == b.block() && a.offset() == b.offset();
+  return a.area() == b.area() && a.block() == b.block() && a.offset() == b.offset();
 }
 
 class Compiler {
  public:
-  Compiler(const Stencil& stencil, const ProgramKey& key)
-      : schedule_(*key.schedule),
-        key_(key),
+  Compiler(const Stencil& stencil, const Schedule& schedule, const Asked& asked, Copying copying,
+           const std::vector<int>& border)
+      : schedule_(schedule),
+        asked_(asked),
+        copying_(copying),
+        border_(border),
         torus_(stencil.torus()),
         reduced_(stencil.reduced()),
         round_of_(schedule_.parts.size()),
@@ -66,23 +68,24 @@ class Compiler {
     }
     find_positions();
     for (int i = 0; i < reduced_.size(); ++i) {
-      if (schedule_.arrivals[place(i)] >= 0 && has_source(i)) arriving_.push_back(i);
+      if (schedule_.arrivals[as_size(i)] >= 0 && has_source(i)) arriving_.push_back(i);
     }
     std::stable_sort(arriving_.begin(), arriving_.end(), [&](int a, int b) {
-      return round_of_[place(schedule_.arrivals[place(a)])] < round_of_[place(schedule_.arrivals[place(b)])];
+      return round_of_[as_size(schedule_.arrivals[as_size(a)])] <
+             round_of_[as_size(schedule_.arrivals[as_size(b)])];
     });
     for (auto i = arriving_.rbegin(); i != arriving_.rend(); ++i)
-      delivers_[place(schedule_.arrivals[place(*i)])] = *i;
+      delivers_[as_size(schedule_.arrivals[as_size(*i)])] = *i;
     for (std::size_t p = schedule_.parts.size(); p-- > 0;) {
       const int from = schedule_.parts[p].from;
-      if (from >= 0) hops_left_[place(from)] = hops_left_[p] + 1;
+      if (from >= 0) hops_left_[as_size(from)] = hops_left_[p] + 1;
     }
-    if (key.copying == Copying::datatypes)
-      slots_.assign(2 * place(reduced_.size()) + schedule_.parts.size(), -1);
+    if (copying == Copying::datatypes)
+      slots_.assign(2 * as_size(reduced_.size()) + schedule_.parts.size(), -1);
   }
 
   Program compile() {
-    const std::vector<int> phases = phases_of(schedule_, key_.ports);
+    const std::vector<int> phases = phases_of(schedule_, asked_.ports);
     add_own_copies();
     for (std::size_t phase = 0; phase + 1 < phases.size(); ++phase) {
       for (int k = phases[phase]; k < phases[phase + 1]; ++k) add_receive(k);
@@ -95,29 +98,28 @@ class Compiler {
   }
 
  private:
-  static std::size_t place(int i) { return static_cast<std::size_t>(i); }
-  bool is_alltoall() const { return key_.pattern == NeighborPattern::alltoall; }
+  bool is_alltoall() const { return asked_.pattern == NeighborPattern::alltoall; }
 
   /// Where blocks are after each part, relative to where they come from, in dimensions with borders.
   void find_positions() {
     if (mesh_.empty()) return;
     positions_.resize(schedule_.parts.size() * mesh_.size());
     for (std::size_t p = 0; p < schedule_.parts.size(); ++p) {
-      const std::vector<int>& offset = schedule_.rounds[place(round_of_[p])].offset;
+      const std::vector<int>& offset = schedule_.rounds[as_size(round_of_[p])].offset;
       for (std::size_t m = 0; m < mesh_.size(); ++m) {
-        positions_[p * mesh_.size() + m] = position(schedule_.parts[p].from, m) + offset[place(mesh_[m])];
+        positions_[p * mesh_.size() + m] = position(schedule_.parts[p].from, m) + offset[as_size(mesh_[m])];
       }
     }
   }
   int position(int part, std::size_t m) const {
-    return part < 0 ? 0 : positions_[place(part) * mesh_.size() + m];
+    return part < 0 ? 0 : positions_[as_size(part) * mesh_.size() + m];
   }
 
   /// True if the rank that lies so far in a dimension with borders exists.
-  bool exists(std::size_t m, int c) const { return c >= -key_.border[2 * m] && c <= key_.border[2 * m + 1]; }
+  bool exists(std::size_t m, int c) const { return c >= -border_[2 * m] && c <= border_[2 * m + 1]; }
   bool has_source(int block) const {
     for (std::size_t m = 0; m < mesh_.size(); ++m) {
-      if (!exists(m, -reduced_[block][place(mesh_[m])])) return false;
+      if (!exists(m, -reduced_[block][as_size(mesh_[m])])) return false;
     }
     return true;
   }
@@ -126,28 +128,28 @@ class Compiler {
     for (std::size_t m = 0; m < mesh_.size(); ++m) {
       const int origin = -position(at, m);
       if (!exists(m, origin)) return false;
-      if (is_alltoall() && !exists(m, origin + reduced_[block][place(mesh_[m])])) return false;
+      if (is_alltoall() && !exists(m, origin + reduced_[block][as_size(mesh_[m])])) return false;
     }
     return true;
   }
   bool has_target(const std::vector<int>& offset) const {
     for (std::size_t m = 0; m < mesh_.size(); ++m) {
-      if (!exists(m, offset[place(mesh_[m])])) return false;
+      if (!exists(m, offset[as_size(mesh_[m])])) return false;
     }
     return true;
   }
 
   std::size_t bytes_of(const Schedule::Part& part) const {
-    return key_.send[is_alltoall() ? part.block : 0].bytes;
+    return asked_.send[is_alltoall() ? part.block : 0].bytes;
   }
   Piece sent_block(int block) const {
     const int i = is_alltoall() ? block : 0;
-    const BlockPlaces::Place at = key_.send[i];
-    return {Buffer::send, at.contiguous ? -1 : i, at.offset, at.bytes};
+    const BlockPlaces::Place at = asked_.send[i];
+    return {Area::send, at.contiguous ? -1 : i, at.offset, at.bytes};
   }
   Piece received_block(int i) const {
-    const BlockPlaces::Place at = key_.receive[i];
-    return {Buffer::receive, at.contiguous ? -1 : i, at.offset, at.bytes};
+    const BlockPlaces::Place at = asked_.receive[i];
+    return {Area::receive, at.contiguous ? -1 : i, at.offset, at.bytes};
   }
 
   std::ptrdiff_t take_scratch(std::size_t bytes) {
@@ -157,50 +159,50 @@ class Compiler {
   }
   Piece slot(std::size_t number, std::size_t bytes) {
     if (slots_[number] < 0) slots_[number] = take_scratch(bytes);
-    return {Buffer::scratch, -1, slots_[number], bytes};
+    return {Area::scratch, -1, slots_[number], bytes};
   }
 
   /// Where algorithm 1 puts a part.
   Piece alternating_place(int p) {
-    const Schedule::Part& part = schedule_.parts[place(p)];
+    const Schedule::Part& part = schedule_.parts[as_size(p)];
     if (!is_alltoall()) {
-      return delivers_[place(p)] >= 0 ? received_block(delivers_[place(p)])
-                                      : slot(2 * place(reduced_.size()) + place(p), bytes_of(part));
+      return delivers_[as_size(p)] >= 0 ? received_block(delivers_[as_size(p)])
+                                        : slot(2 * as_size(reduced_.size()) + as_size(p), bytes_of(part));
     }
-    if (hops_left_[place(p)] % 2 != 0) return slot(2 * place(part.block), bytes_of(part));
+    if (hops_left_[as_size(p)] % 2 != 0) return slot(2 * as_size(part.block), bytes_of(part));
     return has_source(part.block) ? received_block(part.block)
-                                  : slot(2 * place(part.block) + 1, bytes_of(part));
+                                  : slot(2 * as_size(part.block) + 1, bytes_of(part));
   }
 
   void add_receive(int k) {
-    const Schedule::Round& round = schedule_.rounds[place(k)];
+    const Schedule::Round& round = schedule_.rounds[as_size(k)];
     const std::size_t first = program_.pieces.size();
     std::size_t bytes = 0;
     std::vector<int> alive;
     bool are_delivered = true;
     for (int p = round.first_part; p < round.first_part + round.parts; ++p) {
-      const Schedule::Part& part = schedule_.parts[place(p)];
+      const Schedule::Part& part = schedule_.parts[as_size(p)];
       if (!is_alive(part.block, p) || bytes_of(part) == 0) continue;
       alive.push_back(p);
       bytes += bytes_of(part);
-      if (key_.copying == Copying::datatypes) {
-        location_[place(p)] = alternating_place(p);
-        append(program_.pieces, first, location_[place(p)]);
-      } else if (are_delivered && delivers_[place(p)] >= 0) {
-        location_[place(p)] = received_block(delivers_[place(p)]);
-        append(program_.pieces, first, location_[place(p)]);
+      if (copying_ == Copying::datatypes) {
+        location_[as_size(p)] = alternating_place(p);
+        append(program_.pieces, first, location_[as_size(p)]);
+      } else if (are_delivered && delivers_[as_size(p)] >= 0) {
+        location_[as_size(p)] = received_block(delivers_[as_size(p)]);
+        append(program_.pieces, first, location_[as_size(p)]);
       } else {
         are_delivered = false;
       }
     }
     if (bytes == 0) return;
-    if (key_.copying == Copying::pack && (!are_delivered || program_.pieces.size() > first + 1)) {
+    if (copying_ == Copying::pack && (!are_delivered || program_.pieces.size() > first + 1)) {
       program_.pieces.resize(first);
       std::ptrdiff_t begin = take_scratch(bytes);
-      program_.pieces.push_back({Buffer::scratch, -1, begin, bytes});
+      program_.pieces.push_back({Area::scratch, -1, begin, bytes});
       for (const int p : alive) {
-        const std::size_t size = bytes_of(schedule_.parts[place(p)]);
-        location_[place(p)] = {Buffer::scratch, -1, begin, size};
+        const std::size_t size = bytes_of(schedule_.parts[as_size(p)]);
+        location_[as_size(p)] = {Area::scratch, -1, begin, size};
         begin += static_cast<std::ptrdiff_t>(size);
       }
     }
@@ -208,19 +210,19 @@ class Compiler {
   }
 
   void add_send(int k) {
-    const Schedule::Round& round = schedule_.rounds[place(k)];
+    const Schedule::Round& round = schedule_.rounds[as_size(k)];
     if (!has_target(round.offset)) return;
     const std::size_t first = program_.pieces.size();
     std::size_t bytes = 0;
     for (int p = round.first_part; p < round.first_part + round.parts; ++p) {
-      const Schedule::Part& part = schedule_.parts[place(p)];
+      const Schedule::Part& part = schedule_.parts[as_size(p)];
       if (!is_alive(part.block, part.from)) continue;
-      append(program_.pieces, first, part.from < 0 ? sent_block(part.block) : location_[place(part.from)]);
+      append(program_.pieces, first, part.from < 0 ? sent_block(part.block) : location_[as_size(part.from)]);
       bytes += bytes_of(part);
     }
     if (bytes == 0) return;
     program_.sends.push_back(message(k, first, bytes));
-    program_.sends.back().is_packed = key_.copying == Copying::pack && program_.sends.back().pieces > 1;
+    program_.sends.back().is_packed = copying_ == Copying::pack && program_.sends.back().pieces > 1;
   }
 
   Program::Message message(int k, std::size_t first, std::size_t bytes) const {
@@ -241,14 +243,14 @@ class Compiler {
   }
   void add_own_copies() {
     for (int i = 0; i < reduced_.size(); ++i) {
-      if (schedule_.arrivals[place(i)] == Schedule::own) add_copy(sent_block(i), received_block(i));
+      if (schedule_.arrivals[as_size(i)] == Schedule::own) add_copy(sent_block(i), received_block(i));
     }
   }
   /// Of blocks that have come to their target before round `end`.
   void add_copies(int end) {
     for (; next_arriving_ < arriving_.size(); ++next_arriving_) {
       const int i = arriving_[next_arriving_];
-      const auto part = place(schedule_.arrivals[place(i)]);
+      const auto part = as_size(schedule_.arrivals[as_size(i)]);
       if (round_of_[part] >= end) return;
       add_copy(location_[part], received_block(i));
     }
@@ -262,7 +264,9 @@ class Compiler {
   }
 
   const Schedule& schedule_;
-  const ProgramKey& key_;
+  const Asked& asked_;
+  Copying copying_;
+  const std::vector<int>& border_;
   const Torus& torus_;
   const Offsets& reduced_;
   std::vector<int> mesh_;  ///< dimensions with borders
@@ -286,7 +290,7 @@ std::vector<int> border_of(const Torus& torus, const Offsets& reduced, int rank)
   const std::vector<int> here = torus.coordinates(rank);
   for (int j = 0; j < torus.dimensions(); ++j) {
     if (torus.periodic(j)) continue;
-    const auto place = static_cast<std::size_t>(j);
+    const auto place = as_size(j);
     int farthest = 0;
     for (int i = 0; i < reduced.size(); ++i) {
       const std::int64_t c = reduced[i][place];
@@ -298,30 +302,17 @@ std::vector<int> border_of(const Torus& torus, const Offsets& reduced, int rank)
   return border;
 }
 
-Program compile(const Stencil& stencil, const ProgramKey& key) {
+Program compile(const Stencil& stencil, const Schedule& schedule, const Asked& asked, Copying copying,
+                const std::vector<int>& border) {
   constexpr int most_blocks = (1 << Piece::block_bits) - 2;
   constexpr double most_bytes = std::uint64_t{1} << Piece::bytes_bits;
   double bytes = 0;
-  for (int i = 0; i < stencil.size(); ++i) bytes += static_cast<double>(key.receive[i].bytes);
+  for (int i = 0; i < stencil.size(); ++i) bytes += static_cast<double>(asked.receive[i].bytes);
   if (stencil.size() > most_blocks || bytes >= most_bytes) {
     throw_error(MPI_ERR_COUNT, "wisp::Neighborhood: {} blocks of {} bytes in all are more than {} or 256 GiB",
                 stencil.size(), bytes, most_blocks);
   }
-  return Compiler(stencil, key).compile();
-}
-
-std::shared_ptr<const Program> ProgramCache::find_or_compile(const Stencil& stencil, ProgramKey key) {
-  constexpr std::size_t most = 64;
-  for (const Kept& kept : kept_) {
-    if (kept.key == key) return kept.program;
-  }
-  auto program = std::make_shared<const Program>(compile(stencil, key));
-  if (kept_.size() < most) {
-    kept_.push_back({std::move(key), program});
-  } else {
-    kept_[next_++ % most] = {std::move(key), program};
-  }
-  return program;
+  return Compiler(stencil, schedule, asked, copying, border).compile();
 }
 
 }  // namespace wisp::detail

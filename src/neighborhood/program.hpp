@@ -2,10 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "wisp/stencil.hpp"
+#include "wisp/neighborhood.hpp"
 
 /// A schedule as one rank carries it out on blocks that lie in known places: which bytes go into which
 /// message, and where those that come are put. Arithmetic only.
@@ -31,7 +30,7 @@ class BlockPlaces {
 
   bool is_regular() const { return places_.empty(); }
   Place operator[](int i) const {
-    if (!is_regular()) return places_[static_cast<std::size_t>(i)];
+    if (!is_regular()) return places_[as_size(i)];
     return {i * stride_, first_.bytes, first_.contiguous};
   }
   friend bool operator==(const BlockPlaces&, const BlockPlaces&) = default;
@@ -51,24 +50,24 @@ enum class Copying {
 };
 
 struct Program {
-  enum class Buffer : unsigned char { send, receive, scratch };
+  enum class Area : unsigned char { send, receive, scratch };
   /// Some bytes, or a block that is not contiguous. Programs are read on every run: 16 bytes each.
   class Piece {
    public:
     Piece() = default;
-    Piece(Buffer buffer, int block, std::ptrdiff_t offset, std::size_t bytes)
+    Piece(Area area, int block, std::ptrdiff_t offset, std::size_t bytes)
         : offset_(offset),
           bytes_(bytes & ((std::uint64_t{1} << bytes_bits) - 1)),
           block_(static_cast<std::uint64_t>(block + 1) & ((1U << block_bits) - 1)),
-          buffer_(static_cast<std::uint64_t>(buffer) & 3U) {}
+          area_(static_cast<std::uint64_t>(area) & 3U) {}
 
-    Buffer buffer() const { return static_cast<Buffer>(buffer_); }
+    Area area() const { return static_cast<Area>(area_); }
     /// Of the send or receive buffer, if it is not contiguous; else -1.
     int block() const { return static_cast<int>(block_) - 1; }
     std::ptrdiff_t offset() const { return offset_; }
     std::size_t bytes() const { return bytes_; }
     std::ptrdiff_t end() const { return offset_ + static_cast<std::ptrdiff_t>(bytes_); }
-    void grow(std::size_t bytes) { *this = {buffer(), block(), offset_, bytes_ + bytes}; }
+    void grow(std::size_t bytes) { *this = {area(), block(), offset_, bytes_ + bytes}; }
 
     static constexpr int bytes_bits = 38;  // 256 GiB
     static constexpr int block_bits = 24;
@@ -77,7 +76,7 @@ struct Program {
     std::ptrdiff_t offset_ = 0;
     std::uint64_t bytes_ : bytes_bits = 0;
     std::uint64_t block_ : block_bits = 0;
-    std::uint64_t buffer_ : 2 = 0;
+    std::uint64_t area_ : 2 = 0;
   };
   struct Message {
     int round;
@@ -109,37 +108,23 @@ struct Program {
   static bool needs_datatype(const Message& message) { return message.pieces > 1 && !message.is_packed; }
 };
 
-/// What a program depends on.
-struct ProgramKey {
-  const Schedule* schedule;
+/// What an operation is asked for, but for its buffers.
+struct Asked {
   NeighborPattern pattern;
-  Copying copying;
+  std::size_t algorithm;  ///< place in schedule_names(), or behind the last: the cheapest
   int ports;
+  NeighborCopying copying;
   BlockPlaces send;  ///< allgather: one block
   BlockPlaces receive;
-  std::vector<int>
-      border;  ///< in each dimension that is not periodic: ranks before and behind, as far as matters
 
-  friend bool operator==(const ProgramKey&, const ProgramKey&) = default;
+  friend bool operator==(const Asked&, const Asked&) = default;
 };
 
-/// How far a rank is from the borders of a mesh; empty on a torus.
+/// How far a rank is from the borders of a mesh: in each dimension that is not periodic, ranks before and
+/// behind, as far as matters; empty on a torus.
 std::vector<int> border_of(const Torus& torus, const Offsets& reduced, int rank);
 
-Program compile(const Stencil& stencil, const ProgramKey& key);
-
-/// Programs that were used last; ranks in the same place relative to the borders share them.
-class ProgramCache {
- public:
-  std::shared_ptr<const Program> find_or_compile(const Stencil& stencil, ProgramKey key);
-
- private:
-  struct Kept {
-    ProgramKey key;
-    std::shared_ptr<const Program> program;
-  };
-  std::vector<Kept> kept_;
-  std::size_t next_ = 0;
-};
+Program compile(const Stencil& stencil, const Schedule& schedule, const Asked& asked, Copying copying,
+                const std::vector<int>& border);
 
 }  // namespace wisp::detail

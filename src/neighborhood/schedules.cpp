@@ -41,7 +41,7 @@ bool is_zero(std::span<const int> offset) {
 
 bool leads_nowhere(const Torus& torus, std::span<const int> offset) {
   for (int j = 0; j < torus.dimensions(); ++j) {
-    const std::int64_t c = offset[static_cast<std::size_t>(j)];
+    const std::int64_t c = offset[as_size(j)];
     if (!torus.periodic(j) && std::abs(c) >= torus.dim(j)) return true;
   }
   return false;
@@ -53,8 +53,8 @@ Vector vector_of(std::span<const int> offset) {
 
 /// A vector in direction j.
 Vector along(int dimensions, int j, int c) {
-  Vector vector(static_cast<std::size_t>(dimensions));
-  vector[static_cast<std::size_t>(j)] = c;
+  Vector vector(as_size(dimensions));
+  vector[as_size(j)] = c;
   return vector;
 }
 
@@ -88,7 +88,7 @@ Schedule schedule_along(const Torus& torus, const Offsets& reduced, NeighborPatt
   std::unordered_map<std::uint64_t, int> next;
   for (int block = 0; block < reduced.size(); ++block) {
     int at = Schedule::own;
-    for (const int round : routes.of_block[static_cast<std::size_t>(block)]) {
+    for (const int round : routes.of_block[as_size(block)]) {
       const auto made = static_cast<int>(moved.size());
       const auto edge =
           static_cast<std::uint64_t>(at + 1) * routes.rounds.size() + static_cast<std::uint64_t>(round);
@@ -107,19 +107,18 @@ Schedule schedule_along(const Torus& torus, const Offsets& reduced, NeighborPatt
 
   // Parts by round: what was numbered as it was found is numbered anew.
   std::vector<int> counts(routes.rounds.size());
-  for (const Moved& m : moved) ++counts[static_cast<std::size_t>(m.round)];
+  for (const Moved& m : moved) ++counts[as_size(m.round)];
   std::vector<int> firsts(counts.size());
   std::exclusive_scan(counts.begin(), counts.end(), firsts.begin(), 0);
   for (std::size_t k = 0; k < counts.size(); ++k)
     schedule.rounds.push_back({routes.rounds[k], firsts[k], counts[k]});
   std::vector<int> numbers;
   numbers.reserve(moved.size());
-  for (const Moved& m : moved) numbers.push_back(firsts[static_cast<std::size_t>(m.round)]++);
-  const auto renumbered = [&](int part) { return part < 0 ? part : numbers[static_cast<std::size_t>(part)]; };
+  for (const Moved& m : moved) numbers.push_back(firsts[as_size(m.round)]++);
+  const auto renumbered = [&](int part) { return part < 0 ? part : numbers[as_size(part)]; };
   schedule.parts.resize(moved.size());
   for (std::size_t i = 0; i < moved.size(); ++i) {
-    schedule.parts[static_cast<std::size_t>(numbers[i])] = {moved[i].part.block,
-                                                            renumbered(moved[i].part.from)};
+    schedule.parts[as_size(numbers[i])] = {moved[i].part.block, renumbered(moved[i].part.from)};
   }
   for (int& arrival : schedule.arrivals) arrival = renumbered(arrival);
   return schedule;
@@ -129,9 +128,9 @@ Schedule schedule_along(const Torus& torus, const Offsets& reduced, NeighborPatt
 /// different beginnings of routes.
 std::vector<int> sharing_order(const Torus& torus, const Offsets& reduced) {
   std::vector<int> order;
-  std::vector<int> rest(static_cast<std::size_t>(reduced.dimensions()));
+  std::vector<int> rest(as_size(reduced.dimensions()));
   std::iota(rest.begin(), rest.end(), 0);
-  std::vector<int> beginnings(static_cast<std::size_t>(reduced.size()));
+  std::vector<int> beginnings(as_size(reduced.size()));
   while (rest.size() > 1) {
     std::size_t best_size = 0;
     std::vector<int> best_beginnings;
@@ -141,8 +140,8 @@ std::vector<int> sharing_order(const Torus& torus, const Offsets& reduced) {
       std::vector<int> numbered(beginnings.size());
       for (int i = 0; i < reduced.size(); ++i) {
         if (stays(torus, reduced[i])) continue;
-        const auto c = static_cast<std::uint32_t>(reduced[i][static_cast<std::size_t>(*j)]);
-        const auto place = static_cast<std::size_t>(i);
+        const auto c = static_cast<std::uint32_t>(reduced[i][as_size(*j)]);
+        const auto place = as_size(i);
         const std::uint64_t key = static_cast<std::uint64_t>(beginnings[place]) << 32 | c;
         numbered[place] = numbers.emplace(key, static_cast<int>(numbers.size())).first->second;
       }
@@ -162,7 +161,7 @@ std::vector<int> sharing_order(const Torus& torus, const Offsets& reduced) {
 
 std::vector<int> dimension_order(const Torus& torus, const Offsets& reduced, NeighborPattern pattern) {
   if (pattern == NeighborPattern::allgather) return sharing_order(torus, reduced);
-  std::vector<int> order(static_cast<std::size_t>(reduced.dimensions()));
+  std::vector<int> order(as_size(reduced.dimensions()));
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
@@ -170,7 +169,7 @@ std::vector<int> dimension_order(const Torus& torus, const Offsets& reduced, Nei
 }  // namespace
 
 Offsets reduce_offsets(const Torus& torus, const Offsets& offsets) {
-  const auto d = static_cast<std::size_t>(torus.dimensions());
+  const auto d = as_size(torus.dimensions());
   std::vector<int> flat = offsets.flat();
   for (std::size_t j = 0; j < d; ++j) {
     const int n = torus.dim(static_cast<int>(j));
@@ -211,10 +210,10 @@ double torus_volume(const Torus& torus, const Offsets& reduced) {
 
 Schedule straightforward_schedule(const Torus& torus, const Offsets& reduced, NeighborPattern pattern) {
   Routes routes;
-  routes.of_block.resize(static_cast<std::size_t>(reduced.size()));
+  routes.of_block.resize(as_size(reduced.size()));
   for (int i = 0; i < reduced.size(); ++i) {
     if (stays(torus, reduced[i])) continue;
-    routes.of_block[static_cast<std::size_t>(i)].push_back(static_cast<int>(routes.rounds.size()));
+    routes.of_block[as_size(i)].push_back(static_cast<int>(routes.rounds.size()));
     routes.rounds.push_back(vector_of(reduced[i]));
   }
   return schedule_along(torus, reduced, pattern, routes);
@@ -222,22 +221,22 @@ Schedule straightforward_schedule(const Torus& torus, const Offsets& reduced, Ne
 
 Schedule direct_schedule(const Torus& torus, const Offsets& reduced, NeighborPattern pattern) {
   Routes routes;
-  routes.of_block.resize(static_cast<std::size_t>(reduced.size()));
+  routes.of_block.resize(as_size(reduced.size()));
   std::map<Vector, int> round_to;
   for (int i = 0; i < reduced.size(); ++i) {
     if (stays(torus, reduced[i])) continue;
     const auto [round, is_new] = round_to.emplace(vector_of(reduced[i]), static_cast<int>(round_to.size()));
     if (is_new) routes.rounds.push_back(round->first);
-    routes.of_block[static_cast<std::size_t>(i)].push_back(round->second);
+    routes.of_block[as_size(i)].push_back(round->second);
   }
   return schedule_along(torus, reduced, pattern, routes);
 }
 
 Schedule torus_schedule(const Torus& torus, const Offsets& reduced, NeighborPattern pattern) {
   Routes routes;
-  routes.of_block.resize(static_cast<std::size_t>(reduced.size()));
+  routes.of_block.resize(as_size(reduced.size()));
   for (const int j : dimension_order(torus, reduced, pattern)) {
-    const auto place = static_cast<std::size_t>(j);
+    const auto place = as_size(j);
     int farthest[2] = {0, 0};
     for (int i = 0; i < reduced.size(); ++i) {
       if (stays(torus, reduced[i])) continue;
@@ -252,7 +251,7 @@ Schedule torus_schedule(const Torus& torus, const Offsets& reduced, NeighborPatt
         routes.rounds.push_back(along(reduced.dimensions(), j, sign));
         for (int i = 0; i < reduced.size(); ++i) {
           if (sign * reduced[i][place] >= hop && !stays(torus, reduced[i])) {
-            routes.of_block[static_cast<std::size_t>(i)].push_back(round);
+            routes.of_block[as_size(i)].push_back(round);
           }
         }
       }
@@ -263,15 +262,15 @@ Schedule torus_schedule(const Torus& torus, const Offsets& reduced, NeighborPatt
 
 Schedule torus_direct_schedule(const Torus& torus, const Offsets& reduced, NeighborPattern pattern) {
   Routes routes;
-  routes.of_block.resize(static_cast<std::size_t>(reduced.size()));
+  routes.of_block.resize(as_size(reduced.size()));
   for (const int j : dimension_order(torus, reduced, pattern)) {
     std::map<int, int> round_of;
     for (int i = 0; i < reduced.size(); ++i) {
-      const int c = reduced[i][static_cast<std::size_t>(j)];
+      const int c = reduced[i][as_size(j)];
       if (c == 0 || stays(torus, reduced[i])) continue;
       const auto [round, is_new] = round_of.emplace(c, static_cast<int>(routes.rounds.size()));
       if (is_new) routes.rounds.push_back(along(reduced.dimensions(), j, c));
-      routes.of_block[static_cast<std::size_t>(i)].push_back(round->second);
+      routes.of_block[as_size(i)].push_back(round->second);
     }
   }
   return schedule_along(torus, reduced, pattern, routes);
@@ -285,13 +284,13 @@ Schedule basis_schedule(const Torus& torus, const Offsets& reduced, NeighborPatt
       targets.add(reduced[i]);
   }
   Routes routes;
-  routes.of_block.resize(static_cast<std::size_t>(reduced.size()));
+  routes.of_block.resize(as_size(reduced.size()));
   if (targets.size() > 0) {
     AdditiveBasis basis = find_basis(torus, targets);
     routes.rounds = std::move(basis.vectors);
     for (int i = 0; i < reduced.size(); ++i) {
       if (stays(torus, reduced[i])) continue;
-      routes.of_block[static_cast<std::size_t>(i)] = basis.routes[places.at(vector_of(reduced[i]))];
+      routes.of_block[as_size(i)] = basis.routes[places.at(vector_of(reduced[i]))];
     }
   }
   return schedule_along(torus, reduced, pattern, routes);

@@ -40,8 +40,7 @@ std::vector<int> phases_of(const Schedule& schedule, int ports) {
   for (std::size_t k = 0; k < schedule.rounds.size(); ++k) {
     const Schedule::Round& round = schedule.rounds[k];
     const auto parts = schedule.parts.begin() + round.first_part;
-    const int first_of_phase =
-        firsts.empty() ? 0 : schedule.rounds[static_cast<std::size_t>(phase_begin)].first_part;
+    const int first_of_phase = firsts.empty() ? 0 : schedule.rounds[detail::as_size(phase_begin)].first_part;
     const bool depends = std::any_of(parts, parts + round.parts,
                                      [&](const Schedule::Part& part) { return part.from >= first_of_phase; });
     const bool is_full = ports > 0 && static_cast<int>(k) - phase_begin >= ports;
@@ -62,14 +61,14 @@ Stencil::Stencil(Torus torus, Offsets offsets, std::vector<int> weights) : state
     detail::throw_error(MPI_ERR_DIMS, "{}: offsets have {} coordinates, but the torus has {} dimensions",
                         call, offsets.dimensions(), torus.dimensions());
   }
-  if (!weights.empty() && weights.size() != static_cast<std::size_t>(offsets.size())) {
+  if (!weights.empty() && weights.size() != detail::as_size(offsets.size())) {
     detail::throw_error(MPI_ERR_ARG, "{}: {} weights for {} offsets", call, weights.size(), offsets.size());
   }
   state_->torus = std::move(torus);
   state_->offsets = offsets.size() > 0 ? std::move(offsets) : Offsets(state_->torus.dimensions());
   state_->weights = std::move(weights);
   state_->reduced = detail::reduce_offsets(state_->torus, state_->offsets);
-  state_->schedules.resize(std::size(table));
+  for (auto& of_pattern : state_->schedules) of_pattern.resize(std::size(table));
 }
 
 const Torus& Stencil::torus() const {
@@ -92,13 +91,24 @@ const Schedule& Stencil::schedule(NeighborPattern pattern, std::string_view name
     detail::throw_error(MPI_ERR_ARG, "wisp::Stencil::schedule: there is no schedule '{}'; there are {}", name,
                         detail::joined(schedule_names(), ", "));
   }
-  State::Named& kept = state_->schedules[static_cast<std::size_t>(named - std::begin(table))];
-  std::unique_ptr<const Schedule>& schedule =
-      pattern == NeighborPattern::alltoall ? kept.alltoall : kept.allgather;
-  if (schedule == nullptr) {
-    schedule = std::make_unique<const Schedule>(named->make(torus(), reduced(), pattern));
+  return detail::costed_schedule(*this, pattern, detail::as_size(named - std::begin(table))).schedule;
+}
+
+const detail::CostedSchedule& detail::costed_schedule(const Stencil& stencil, NeighborPattern pattern,
+                                                      std::size_t place) {
+  std::unique_ptr<const CostedSchedule>& kept = stencil.state().schedules[as_size(pattern)][place];
+  if (kept != nullptr) return *kept;
+  Schedule schedule = table[place].make(stencil.torus(), stencil.reduced(), pattern);
+  ScheduleFacts facts;
+  facts.rounds = static_cast<int>(schedule.rounds.size());
+  facts.phases = static_cast<int>(phases_of(schedule, 0).size()) - 1;
+  facts.volume = schedule.volume();
+  if (pattern == NeighborPattern::alltoall) {
+    facts.hops.resize(schedule.arrivals.size());
+    for (const Schedule::Part& part : schedule.parts) ++facts.hops[as_size(part.block)];
   }
-  return *schedule;
+  kept = std::make_unique<const CostedSchedule>(std::move(schedule), std::move(facts));
+  return *kept;
 }
 
 }  // namespace wisp

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "neighborhood/choice.hpp"
-#include "neighborhood/program.hpp"
 #include "wisp/stencil.hpp"
 
 namespace wisp {
@@ -16,15 +15,8 @@ struct Stencil::State {
   Offsets offsets;
   std::vector<int> weights;
   Offsets reduced;
-
-  struct Named {
-    std::unique_ptr<const Schedule> alltoall;
-    std::unique_ptr<const Schedule> allgather;
-  };
-  std::vector<Named> schedules;  ///< by place in schedule_names()
-  std::array<std::vector<std::unique_ptr<const detail::ScheduleFacts>>, 2>
-      facts;  ///< by pattern and schedule
-  detail::ProgramCache programs;
+  /// Those that somebody has asked for, by pattern and place in schedule_names().
+  std::array<std::vector<std::unique_ptr<const detail::CostedSchedule>>, 2> schedules;
 };
 
 }  // namespace wisp

@@ -25,7 +25,7 @@ Offsets offsets_within(const char* call, int dimensions, int least, int radius, 
                         radius, dimensions);
   }
   Offsets offsets(dimensions);
-  std::vector<int> offset(static_cast<std::size_t>(dimensions), least);
+  std::vector<int> offset(detail::as_size(dimensions), least);
   while (true) {
     const bool is_zero = std::all_of(offset.begin(), offset.end(), [](int c) { return c == 0; });
     if (!is_zero && keep(offset)) offsets.add(offset);
@@ -74,7 +74,7 @@ Torus Torus::of_cart(MPI_Comm cart) {
   }
   int dimensions = 0;
   detail::check_mpi(MPI_Cartdim_get(cart, &dimensions), "MPI_Cartdim_get");
-  const auto d = static_cast<std::size_t>(dimensions);
+  const auto d = detail::as_size(dimensions);
   // One more: of no dimension there is no array to give.
   std::vector<int> dims(d + 1);
   std::vector<int> periods(d + 1);
@@ -141,7 +141,7 @@ Shift Torus::shift(int rank, std::span<const int> offset) const {
 
 std::vector<Shift> Torus::shifts(int rank, const Offsets& offsets) const {
   const std::vector<int> here = coordinates(rank);
-  std::vector<Shift> shifts(static_cast<std::size_t>(offsets.size()));
+  std::vector<Shift> shifts(detail::as_size(offsets.size()));
   const int* c = offsets.flat().data();
   for (Shift& shift : shifts) {
     shift = {0, 0};

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstddef>
 
+#include "wisp/detail/as_size.hpp"
+
 namespace wisp::detail {
 
 /// Which ranks compare, one after the other, in a bitonic sort of any number of ranks.
@@ -25,7 +27,7 @@ class BitonicNetwork {
     // From all ranks down to this one alone: the merges come in the opposite order.
     Merge merge{0, size, true};
     while (merge.size > 1) {
-      merges_[static_cast<std::size_t>(count_++)] = merge;
+      merges_[as_size(count_++)] = merge;
       const int half = merge.size / 2;
       if (rank < merge.first + half) {
         merge = {merge.first, half, !merge.is_ascending};
@@ -39,7 +41,7 @@ class BitonicNetwork {
 
   /// The next comparison of this rank.
   Step next() {
-    Merge& merge = merges_[static_cast<std::size_t>(count_ - 1)];
+    Merge& merge = merges_[as_size(count_ - 1)];
     const int distance = 1 << (std::bit_width(static_cast<unsigned>(merge.size - 1)) - 1);
     const int place = rank_ - merge.first;
     Step step{-1, false};

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "pattern/log2.hpp"
+#include "wisp/detail/as_size.hpp"
 
 namespace wisp::detail {
 
@@ -17,15 +18,15 @@ class CirculantGraph {
   static constexpr std::size_t most_rounds = 31;
 
   explicit constexpr CirculantGraph(int size) : rounds_(ceil_log2(size)) {
-    skips_[place(rounds_)] = size;
-    for (int k = rounds_; k > 0; --k) skips_[place(k - 1)] = (skip(k) + 1) / 2;
+    skips_[as_size(rounds_)] = size;
+    for (int k = rounds_; k > 0; --k) skips_[as_size(k - 1)] = (skip(k) + 1) / 2;
   }
 
   constexpr int size() const { return skip(rounds_); }
   /// ⌈log2 p⌉
   constexpr int rounds() const { return rounds_; }
   /// 0 <= k < rounds(); and skip(rounds()) is the size.
-  constexpr int skip(int k) const { return skips_[place(k)]; }
+  constexpr int skip(int k) const { return skips_[as_size(k)]; }
   constexpr int next(int rank, int k) const {
     const int to = rank + skip(k);
     return to < size() ? to : to - size();
@@ -36,8 +37,6 @@ class CirculantGraph {
   }
 
  private:
-  static constexpr std::size_t place(int k) { return static_cast<std::size_t>(k); }
-
   int rounds_;
   std::array<int, most_rounds + 1> skips_{};
 };
@@ -55,12 +54,12 @@ class CirculantSchedule {
       : graph_(graph), target_(graph.size() + rank), base_(base_of(rank)), free_(~(1U << base_)) {
     search(0, 2 * graph.size(), graph.rounds(), 0);
     for (int k = 0; k < graph.rounds(); ++k) {
-      int& piece = pieces_[static_cast<std::size_t>(k)];
+      int& piece = pieces_[as_size(k)];
       piece = piece == graph.rounds() ? base_ : piece - graph.rounds();
     }
   }
 
-  int piece(int k) const { return pieces_[static_cast<std::size_t>(k)]; }
+  int piece(int k) const { return pieces_[as_size(k)]; }
 
  private:
   /// The smallest skip of the way from rank 0 that takes the largest skips first.
@@ -83,7 +82,7 @@ class CirculantSchedule {
       if (to <= target_ - graph_.skip(k + 1)) k = search(to, bound, skip, k);
       if (from > target_ - graph_.skip(k + 1)) return k;
       bound = to;
-      pieces_[static_cast<std::size_t>(k++)] = skip;
+      pieces_[as_size(k++)] = skip;
       free_ &= ~(1U << skip);
     }
     return k;
@@ -116,8 +115,8 @@ class CirculantPipeline {
                                     : (graph_.rounds() - (pieces - 1) % graph_.rounds()) % graph_.rounds()) {
     const CirculantSchedule own(graph_, rank);
     for (int k = 0; k < graph_.rounds(); ++k) {
-      received_[static_cast<std::size_t>(k)] = own.piece(k);
-      sent_[static_cast<std::size_t>(k)] = CirculantSchedule(graph_, graph_.next(rank, k)).piece(k);
+      received_[as_size(k)] = own.piece(k);
+      sent_[as_size(k)] = CirculantSchedule(graph_, graph_.next(rank, k)).piece(k);
     }
   }
 
@@ -137,7 +136,7 @@ class CirculantPipeline {
   int skip_of(int round) const { return (begin_ + round) % graph_.rounds(); }
   int piece_in(const Pieces& schedule, int round) const {
     const int turn = (begin_ + round) / graph_.rounds();
-    const int piece = schedule[static_cast<std::size_t>(skip_of(round))] + turn * graph_.rounds() - begin_;
+    const int piece = schedule[as_size(skip_of(round))] + turn * graph_.rounds() - begin_;
     return piece < 0 ? -1 : std::min(piece, pieces_ - 1);
   }
 

@@ -26,6 +26,8 @@ struct Cost {
   double steps = 0;     ///< of that path: messages that wait for one another
   double messages = 0;  ///< in all
   double volume = 0;    ///< bytes in all, those that are only copied half
+  /// Seconds where every rank has a core of its own; without them, as time_of takes them from the above.
+  double alone = -1;
 };
 
 /// Seconds. On cores of their own all ranks work at the same time, and the longest path counts. Where ranks
@@ -33,6 +35,7 @@ struct Cost {
 /// core: the busiest rank is at work as long as before, and the cores until all work is done.
 constexpr double time_of(const Cost& cost, const Machine& machine, int ranks) {
   if (!machine.shares_cores) {
+    if (cost.alone >= 0) return cost.alone;
     return cost.steps * machine.latency + (cost.startups - cost.steps) * machine.overhead +
            cost.bytes * machine.seconds_per_byte;
   }

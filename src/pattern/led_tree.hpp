@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pattern/knomial_tree.hpp"
+#include "wisp/detail/as_size.hpp"
 
 // Gather and scatter led by the root, which alone knows the sizes of all blocks: the tree is over the ranks
 // that have something, and each of them is told its subtree.
@@ -18,11 +19,6 @@ struct SizedRank {
   friend bool operator==(const SizedRank&, const SizedRank&) = default;
 };
 
-struct LedShape {
-  std::uint64_t threshold;              ///< bytes that go straight
-  static constexpr int radix_bits = 2;  ///< of the tree
-};
-
 /// A subtree of the k-nomial tree over `count` positions, seen from its own root at `position`; position 0 is
 /// the root of the operation, the others are the ranks that have something: first those with a small block,
 /// so that no word for them waits behind a large block on its way. A block of `threshold` bytes or more
@@ -32,9 +28,8 @@ struct LedShape {
 class LedTree {
  public:
   /// `subtree`: its ranks by position, the first of them its root. At position 0 that has 0 bytes.
-  LedTree(int position, int count, std::span<const SizedRank> subtree, const LedShape& shape)
-      : tree_(position, count, 0, shape.radix_bits), count_(count), shape_(shape) {
-    const std::uint64_t threshold = shape.threshold;
+  LedTree(int position, int count, std::span<const SizedRank> subtree, std::uint64_t threshold)
+      : tree_(position, count, 0, radix_bits), count_(count), threshold_(threshold) {
     const std::size_t size = subtree.size();
     bundles_.reserve(size);
     for (const SizedRank& block : subtree) bundles_.push_back(block.bytes < threshold ? block.bytes : 0);
@@ -53,25 +48,26 @@ class LedTree {
   int position() const { return tree_.relative(); }
   int child_count() const { return tree_.child_count(); }
   /// Of child k, counted from this subtree's root.
-  std::size_t child(int k) const { return static_cast<std::size_t>(tree_.child_offset(k)); }
-  std::size_t child_size(int k) const { return static_cast<std::size_t>(tree_.child_subtree_size(k)); }
+  std::size_t child(int k) const { return as_size(tree_.child_offset(k)); }
+  std::size_t child_size(int k) const { return as_size(tree_.child_subtree_size(k)); }
 
   /// Bytes of the bundle of the subtree at place i of this one.
   std::uint64_t bundle(std::size_t i) const { return bundles_[i]; }
-  bool goes_to_root(std::size_t i) const { return bundles_[i] >= shape_.threshold; }
+  bool goes_to_root(std::size_t i) const { return bundles_[i] >= threshold_; }
   /// Whose bundle the block at place i is part of, if it is small: where it comes to or from the root.
   std::size_t head(std::size_t i) const { return heads_[i]; }
 
  private:
+  static constexpr int radix_bits = 2;
+
   std::size_t parent_of(std::size_t i) const {
     const int position = tree_.relative() + static_cast<int>(i);
-    return static_cast<std::size_t>(KnomialTree(position, count_, 0, shape_.radix_bits).parent() -
-                                    tree_.relative());
+    return as_size(KnomialTree(position, count_, 0, radix_bits).parent() - tree_.relative());
   }
 
   KnomialTree tree_;
   int count_;
-  LedShape shape_;
+  std::uint64_t threshold_;
   std::vector<std::uint64_t> bundles_;
   std::vector<std::size_t> heads_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "wisp/detail/as_size.hpp"
+
 namespace wisp::detail {
 namespace {
 
@@ -60,7 +62,7 @@ std::vector<Transfer> assign_deterministically(const Balance& balance, int first
 
   std::vector<Transfer> transfers;
   const auto send = [&](std::size_t rank, std::size_t target, Slot count) {
-    if (rank == static_cast<std::size_t>(source)) {
+    if (rank == as_size(source)) {
       transfers.push_back({first_target + static_cast<int>(target) - first_rank, count});
     }
   };

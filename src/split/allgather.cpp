@@ -10,8 +10,8 @@ namespace wisp::detail {
 
 Task<ChainPlace> split_allgather(Link link, const SplitCase& of) {
   const ItemLayout layout = co_await ItemLayout::agree(link, of);
-  const ItemTable all(layout, static_cast<std::size_t>(link.size()));
-  std::byte* own = all[static_cast<std::size_t>(link.rank())];
+  const ItemTable all(layout, as_size(link.size()));
+  std::byte* own = all[as_size(link.rank())];
   layout.write(link.rank(), own);
   co_await chain_allgather(link, in_place(), all.buffer());
   co_return place_among(layout, all, own);

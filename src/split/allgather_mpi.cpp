@@ -12,7 +12,7 @@ namespace wisp::detail {
 
 Task<ChainPlace> split_allgather_mpi(Link link, const SplitCase& of) {
   const ItemLayout layout = co_await ItemLayout::agree(link, of);
-  const ItemTable all(layout, static_cast<std::size_t>(link.size()));
+  const ItemTable all(layout, as_size(link.size()));
   const ScratchVector own = layout.own_item(link.rank());
   auto& transport = dynamic_cast<MpiTransport&>(link.world().transport().inner());
   Posted gathered = transport.allgather({own.data(), layout.bytes(), MPI_BYTE}, all.buffer());

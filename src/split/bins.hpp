@@ -103,7 +103,7 @@ Task<Binned<Bin>> split_into_bins(Link link, int bin, std::uint64_t value) {
   std::array<Bin, bin_count> table;
   table.fill(Bin());
   const Bin mine = Bin::of(link.place().here, value);
-  if (bin >= 0) table[static_cast<std::size_t>(bin)] = mine;
+  if (bin >= 0) table[as_size(bin)] = mine;
   const Operator before = Operator::on<Bin>(Bin::join_before);
   const Operator after = Operator::on<Bin>(Bin::join_after);
   SideSums sums;

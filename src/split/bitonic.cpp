@@ -20,7 +20,7 @@ struct PowerPartners {
   std::array<Address, 31> right;
 
   const Address& at(int offset) const {
-    const auto power = static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(std::abs(offset))) - 1);
+    const auto power = as_size(std::bit_width(static_cast<unsigned>(std::abs(offset))) - 1);
     return offset < 0 ? left[power] : right[power];
   }
 };

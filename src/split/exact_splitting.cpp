@@ -18,8 +18,8 @@ class Borders {
       : comm_(comm),
         layout_(layout),
         sorted_(sorted),
-        ranks_(static_cast<std::size_t>(comm.size())),
-        target_((static_cast<std::size_t>(comm.rank()) + 1) * items_each),
+        ranks_(as_size(comm.size())),
+        target_((as_size(comm.rank()) + 1) * items_each),
         least_(ranks_, 0),
         most_(ranks_, sorted.size()),
         counts_(ranks_) {
@@ -37,7 +37,7 @@ class Borders {
       co_await alltoall(comm_, counts_, weights);
       co_await alltoall(comm_, proposals.buffer(), heard.buffer());
       const bool is_open = std::any_of(weights.begin(), weights.end(), [](auto w) { return w > 0; });
-      const auto here = static_cast<std::size_t>(comm_.rank());
+      const auto here = as_size(comm_.rank());
       if (is_open) pivots.copy_item(median(heard, weights), here);
       co_await allgather(comm_, in_place(), pivots.buffer());
       count_below(pivots);
@@ -91,7 +91,7 @@ class Borders {
     }
   }
   Verdict judge(std::span<const std::int64_t> below) const {
-    const auto total = static_cast<std::size_t>(std::reduce(below.begin(), below.end()));
+    const auto total = as_size(std::reduce(below.begin(), below.end()));
     return total < target_ ? Verdict::below : total == target_ ? Verdict::here : Verdict::above;
   }
   void narrow(const ItemTable& pivots, std::span<const Verdict> verdicts) {
@@ -139,13 +139,13 @@ Task<ItemTable> sort_exactly(Comm comm, const ItemLayout& layout, ItemTable sort
   // The first rank has as many as all but the last; alone, all.
   std::int64_t items_each = static_cast<std::int64_t>(sorted.size());
   co_await bcast(comm, buffer_of(items_each), 0);
-  Borders borders(comm, layout, sorted, static_cast<std::size_t>(items_each));
+  Borders borders(comm, layout, sorted, as_size(items_each));
   co_await borders.find();
   const std::vector<std::int64_t> sent = borders.counts();
   std::vector<std::int64_t> received(sent.size());
   co_await alltoall(comm, sent, received);
 
-  const std::size_t total = static_cast<std::size_t>(std::reduce(received.begin(), received.end()));
+  const std::size_t total = as_size(std::reduce(received.begin(), received.end()));
   const ItemTable pieces(layout, total);
   const std::vector<std::int64_t> sent_bytes = scaled(sent, layout.bytes());
   const std::vector<std::int64_t> received_bytes = scaled(received, layout.bytes());
@@ -154,7 +154,7 @@ Task<ItemTable> sort_exactly(Comm comm, const ItemLayout& layout, ItemTable sort
   std::vector<ItemTable> tables;
   std::size_t first = 0;
   for (const std::int64_t count : received) {
-    const auto size = static_cast<std::size_t>(count);
+    const auto size = as_size(count);
     tables.emplace_back(layout, size);
     if (size > 0) std::memcpy(tables.back()[0], pieces[first], size * layout.bytes());
     first += size;

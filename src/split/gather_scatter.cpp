@@ -15,7 +15,7 @@ Task<ChainPlace> split_gather_scatter(Link link, const SplitCase& of) {
   const ItemLayout layout = co_await ItemLayout::agree(link, of);
   TreeWalk walk(link, 0);
   const ItemTable sorted = co_await gather_sorted(walk, layout, link.rank());
-  const std::size_t ranks = link.rank() == 0 ? static_cast<std::size_t>(link.size()) : 0;
+  const std::size_t ranks = link.rank() == 0 ? as_size(link.size()) : 0;
   const ScratchVector memory(ranks * sizeof(ChainPlace));
   const std::span<ChainPlace> places(reinterpret_cast<ChainPlace*>(memory.data()), ranks);
   std::fill(places.begin(), places.end(), ChainPlace());

@@ -7,7 +7,7 @@ Task<ItemTable> gather_sorted(TreeWalk& walk, const ItemLayout& layout, int old_
   layout.write(old_rank, sorted[0]);
   while (walk.has_step()) {
     const bool has_child = walk.has_child(right_side);
-    const ItemTable heard(layout, has_child ? static_cast<std::size_t>(walk.child_size(right_side)) : 0);
+    const ItemTable heard(layout, has_child ? as_size(walk.child_size(right_side)) : 0);
     Posts step;
     walk.post(step, {}, heard.buffer());
     co_await step;
@@ -22,7 +22,7 @@ Task<ItemTable> gather_sorted(TreeWalk& walk, const ItemLayout& layout, int old_
 
 Task<> scatter_from_root(TreeWalk& walk, ConstBuffer at_root, Buffer here) {
   const Link& link = walk.link();
-  const auto subtree = static_cast<std::size_t>(walk.tree().subtree_size());
+  const auto subtree = as_size(walk.tree().subtree_size());
   const ScratchVector memory(walk.tree().is_root() ? 0 : subtree * here.count);
   const auto* blocks = static_cast<const std::byte*>(at_root.address);
   if (!walk.tree().is_root()) {
@@ -33,8 +33,8 @@ Task<> scatter_from_root(TreeWalk& walk, ConstBuffer at_root, Buffer here) {
   while (walk.has_step_down()) {
     walk.step_down();
     if (!walk.has_child(right_side)) continue;
-    const auto first = static_cast<std::size_t>(walk.child_distance() - walk.tree().distance());
-    const auto size = static_cast<std::size_t>(walk.child_size(right_side));
+    const auto first = as_size(walk.child_distance() - walk.tree().distance());
+    const auto size = as_size(walk.child_size(right_side));
     down.add(
         link.post_send({blocks + first * here.count, size * here.count, MPI_BYTE}, walk.child(right_side)));
   }

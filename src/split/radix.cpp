@@ -1,8 +1,8 @@
 // Divide and conquer for integers. Colors only need to be told apart: their chain is cut by digits until all
 // colors of a chain are equal. Keys are sorted by their most significant digits: a chain is cut into one for
 // each digit, and each of these by the next one. The sorted pieces are joined again at junctions: the first
-// rank of every piece that has another before it hears from the piece's later head, and from the tail before
-// it, and tells each where the other is.
+// rank of every piece that has another before it hears from the piece's later head, and from the tail
+// before it, and tells each where the other is.
 //
 //   3 1 2 1 ─► 1 1 | 2 3 ─► 1 1 | 2 | 3        ⌈log2 p⌉ α for each digit that matters, on ever shorter
 //        tail ─► junction ◄─ head              chains; O(1) memory
@@ -38,7 +38,7 @@ struct Junction {
 };
 
 /// What this rank knows of the piece of the chain that it is in.
-struct Piece {
+struct Subchain {
   Link link;
   int offset = 0;  ///< ranks of the group in pieces before
   Junction before;
@@ -46,30 +46,30 @@ struct Piece {
   std::uint32_t duties = 0;  ///< levels at which this rank is a junction
 };
 
-Task<> cut_by_key(Piece& piece, std::uint64_t key) {
+Task<> cut_by_key(Subchain& subchain, std::uint64_t key) {
   struct Ones {
     std::uint64_t common;
     std::uint64_t any;
   };
-  const Ones all = co_await total_of(piece.link, Ones{key, key}, [](const Ones& a, const Ones& b) {
+  const Ones all = co_await total_of(subchain.link, Ones{key, key}, [](const Ones& a, const Ones& b) {
     return Ones{a.common & b.common, a.any | b.any};
   });
   std::uint64_t difference = all.common ^ all.any;
   for (int level = 0; difference != 0; ++level) {
     const int digit = Digit::highest(difference, bin_bits).of(key);
-    const Binned<DigitBin> binned = co_await split_into_bins<DigitBin>(piece.link, digit, key);
+    const Binned<DigitBin> binned = co_await split_into_bins<DigitBin>(subchain.link, digit, key);
     const DigitBin own = binned.total(digit);
-    const int offset_before = piece.offset;
-    for (int bin = 0; bin < digit; ++bin) piece.offset += static_cast<int>(binned.total(bin).count);
-    piece.link = piece.link.at(binned.place());
-    if (piece.offset > offset_before) {
-      piece.before = {own.first(), level};
-      if (piece.link.rank() == 0) piece.duties |= 1U << level;
+    const int offset_before = subchain.offset;
+    for (int bin = 0; bin < digit; ++bin) subchain.offset += static_cast<int>(binned.total(bin).count);
+    subchain.link = subchain.link.at(binned.place());
+    if (subchain.offset > offset_before) {
+      subchain.before = {own.first(), level};
+      if (subchain.link.rank() == 0) subchain.duties |= 1U << level;
     }
     for (int bin = digit + 1; bin < bin_count; ++bin) {
       const DigitBin next = binned.total(bin);
       if (next.count == 0) continue;
-      piece.after = {next.first(), level};
+      subchain.after = {next.first(), level};
       break;
     }
     difference = own.difference();
@@ -77,11 +77,11 @@ Task<> cut_by_key(Piece& piece, std::uint64_t key) {
 }
 
 /// The neighbors of this rank in the sorted group.
-Task<> join_pieces(const Piece& piece, Context& made, ChainPlace& place) {
+Task<> join_subchains(const Subchain& subchain, Context& made, ChainPlace& place) {
   World& world = *made.world;
-  const char* operation = piece.link.operation();
-  const bool is_head = place.rank == 0 && piece.before.at.exists();
-  const bool is_tail = place.rank + 1 == place.size && piece.after.at.exists();
+  const char* operation = subchain.link.operation();
+  const bool is_head = place.rank == 0 && subchain.before.at.exists();
+  const bool is_tail = place.rank + 1 == place.size && subchain.after.at.exists();
   std::array<Address, most_levels> tails;
   std::array<Address, most_levels> heads;
   Posts neighbors;
@@ -89,14 +89,14 @@ Task<> join_pieces(const Piece& piece, Context& made, ChainPlace& place) {
   if (is_tail) neighbors.add(post_from_any(made, item(place.right), to_tail, operation));
   Posts duties;
   for (int level = 0; level < most_levels; ++level) {
-    if ((piece.duties >> level & 1) == 0) continue;
-    const auto at = static_cast<std::size_t>(level);
+    if ((subchain.duties >> level & 1) == 0) continue;
+    const auto at = as_size(level);
     duties.add(post_from_any(made, item(tails[at]), from_tail(level), operation));
     duties.add(post_from_any(made, item(heads[at]), from_head(level), operation));
   }
   const ConstBuffer here = item(std::as_const(place.here));
-  const Junction& before = piece.before;
-  const Junction& after = piece.after;
+  const Junction& before = subchain.before;
+  const Junction& after = subchain.after;
   if (is_head) neighbors.add(post_to_new(world, here, before.at, from_head(before.level), operation));
   if (is_tail) neighbors.add(post_to_new(world, here, after.at, from_tail(after.level), operation));
   co_await duties;
@@ -123,12 +123,12 @@ Task<ChainPlace> split_radix(Link link, const SplitCase& of) {
   ChainPlace place = co_await in_new_chain(link, of);
   if (!of.key.is_given) co_return place;
   // Junctions are called in the new chain: so are the ranks from here on.
-  Piece piece{Link(of.made, place, of.made->tag_of_operation(of.call, {}), of.call), 0, {}, {}, 0};
-  co_await cut_by_key(piece, of.key.number());
+  Subchain subchain{Link(of.made, place, of.made->tag_of_operation(of.call, {}), of.call), 0, {}, {}, 0};
+  co_await cut_by_key(subchain, of.key.number());
   const int group_size = place.size;
-  place = piece.link.place();
-  co_await join_pieces(piece, *of.made.get(), place);
-  place.rank += piece.offset;
+  place = subchain.link.place();
+  co_await join_subchains(subchain, *of.made.get(), place);
+  place.rank += subchain.offset;
   place.size = group_size;
   co_return place;
 }

@@ -17,7 +17,7 @@ std::string host_name() {
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
   detail::check_mpi(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
-  return {name.data(), static_cast<std::size_t>(length)};
+  return {name.data(), detail::as_size(length)};
 }
 
 std::string shared_memory_name() {

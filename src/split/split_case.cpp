@@ -151,7 +151,7 @@ void place_all(const ItemLayout& layout, const ItemTable& sorted, std::span<Chai
     for (end = first + 1; end < sorted.size() && layout.same_group(sorted[first], sorted[end]);) ++end;
     if (layout.is_undefined(sorted[first])) continue;
     for (std::size_t i = first; i < end; ++i) {
-      by_old_rank[static_cast<std::size_t>(layout.old_rank(sorted[i]))] = {
+      by_old_rank[as_size(layout.old_rank(sorted[i]))] = {
           static_cast<int>(end - first), static_cast<int>(i - first), layout.address(sorted[i]),
           i > first ? layout.address(sorted[i - 1]) : Address(),
           i + 1 < end ? layout.address(sorted[i + 1]) : Address()};

@@ -23,7 +23,7 @@ std::string text_of(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);
-  return {text, static_cast<std::size_t>(length)};
+  return {text, as_size(length)};
 }
 
 int class_of(int code) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "transport/mpi_attribute.hpp"
+#include "transport/mpi_library.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
 
@@ -13,12 +14,9 @@ namespace wisp::detail {
 
 namespace {
 
-/// MPICH does not say how long a message was that was too long for its buffer.
 Envelope envelope_of_received(const MPI_Status& status) {
   Envelope envelope = envelope_of(status);
-#ifndef OPEN_MPI
-  if (status.MPI_ERROR != MPI_SUCCESS) envelope.bytes = 0;
-#endif
+  if (status.MPI_ERROR != MPI_SUCCESS && !mpi_library().tells_truncated_length) envelope.bytes = 0;
   return envelope;
 }
 
@@ -32,7 +30,7 @@ Envelope envelope_of(const MPI_Status& status) {
     MPI_Status copy = status;  // SMPI declares it as something that is written
     check_mpi(MPI_Get_elements_x(&copy, MPI_BYTE, &many_bytes), "MPI_Get_elements_x");
   }
-  return {status.MPI_SOURCE, status.MPI_TAG, static_cast<std::size_t>(many_bytes)};
+  return {status.MPI_SOURCE, status.MPI_TAG, as_size(many_bytes)};
 }
 
 std::shared_ptr<MpiEngine> MpiEngine::of_process() {
@@ -45,11 +43,11 @@ MpiEngine::MpiEngine() {
 
 bool MpiEngine::take_ended(MPI_Request& request) {
   if (request != ended_) return false;
-#ifdef OPEN_MPI
-  request = MPI_REQUEST_NULL;  // a constant of the library: nobody counts who holds it
-#else
-  check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-#endif
+  if (mpi_library().has_constant_ended_request) {
+    request = MPI_REQUEST_NULL;
+  } else {
+    check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  }
   return true;
 }
 
@@ -177,7 +175,7 @@ void MpiEngine::drain_buffered() {
             "MPI_Testsome");
   if (count == MPI_UNDEFINED || count == 0) return;
   for (int i = 0; i < count; ++i) {
-    BufferedSend& sent = buffered_[static_cast<std::size_t>(done[static_cast<std::size_t>(i)])];
+    BufferedSend& sent = buffered_[as_size(done[as_size(i)])];
     FramePool::release(std::exchange(sent.copy, nullptr), sent.bytes);
   }
   std::erase_if(buffered_, [](const BufferedSend& sent) { return sent.copy == nullptr; });
@@ -189,16 +187,11 @@ void MpiEngine::drain_buffered() {
 bool MpiEngine::are_awaited_together() const {
   const int* remaining = messages_.front()->remaining;
   return remaining != nullptr && remaining == messages_.back()->remaining &&
-         static_cast<std::size_t>(*remaining) == messages_.size();
+         as_size(*remaining) == messages_.size();
 }
 
 int MpiEngine::test_in_turn() {
-#ifdef OPEN_MPI
-  constexpr int most_looks = 4;  // each gives the core away if told to: nobody is kept waiting in between
-#else
-  constexpr int most_looks = 1;
-#endif
-  const int looks = watchers_.empty() ? most_looks : 1;
+  const int looks = watchers_.empty() ? mpi_library().looks_in_turn : 1;
   int ended = 0;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     int is_done = 0;
@@ -220,7 +213,7 @@ int MpiEngine::test_some() {
                                 indices_.data(), statuses_.data());
   if (code == MPI_ERR_IN_STATUS) return completed;
   check_mpi(code, "MPI_Testsome");
-  for (int i = 0; i < completed; ++i) statuses_[static_cast<std::size_t>(i)].MPI_ERROR = MPI_SUCCESS;
+  for (int i = 0; i < completed; ++i) statuses_[as_size(i)].MPI_ERROR = MPI_SUCCESS;
   return completed;
 }
 
@@ -236,8 +229,8 @@ int MpiEngine::test_requests() {
 void MpiEngine::collect(int completed) {
   std::size_t kept = messages_.size();
   for (int i = 0; i < completed; ++i) {
-    const auto slot = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
-    const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
+    const auto slot = as_size(indices_[as_size(i)]);
+    const MPI_Status& status = statuses_[as_size(i)];
     Message& message = *std::exchange(messages_[slot], nullptr);
     message.error = status.MPI_ERROR;
     if (message.wants_envelope) message.set_envelope(envelope_of_received(status));
@@ -288,7 +281,7 @@ void MpiEngine::forget(Message& message) noexcept {
 void MpiEngine::abandon(Message& message) noexcept {
   const auto found = std::find(messages_.begin(), messages_.end(), &message);
   if (found == messages_.end()) return;
-  const auto slot = static_cast<std::size_t>(found - messages_.begin());
+  const auto slot = as_size(found - messages_.begin());
   if (!is_closed_) give_up(requests_[slot], message.is_receive);
   messages_.erase(found);
   requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(slot));

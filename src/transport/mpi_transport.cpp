@@ -61,7 +61,7 @@ MpiTransport::MpiTransport(std::vector<MPI_Comm> comms, Options options)
 }
 
 MPI_Comm MpiTransport::open_comm(WireTag of) const {
-  const MPI_Comm comm = comms_[static_cast<std::size_t>(mpi_comm_of(of))];
+  const MPI_Comm comm = comms_[as_size(mpi_comm_of(of))];
   if (comm == MPI_COMM_NULL) [[unlikely]] {
     throw Error(MPI_ERR_COMM, "wisp: the MPI communicator below has been freed");
   }

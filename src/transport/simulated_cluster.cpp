@@ -11,7 +11,7 @@
 namespace wisp::detail {
 
 SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
-    : options_(options), random_(options.seed), ranks_(static_cast<std::size_t>(options.ranks)) {}
+    : options_(options), random_(options.seed), ranks_(as_size(options.ranks)) {}
 
 SimulatedCluster::~SimulatedCluster() {
   for (const Event& event : events_) delete event.packet;
@@ -29,7 +29,7 @@ bool SimulatedCluster::poll() {
 }
 
 void SimulatedCluster::start(int rank, std::coroutine_handle<> program) {
-  ranks_[index(rank)].depth = 0;
+  ranks_[as_size(rank)].depth = 0;
   resume(rank, program);
   resume_ready();
 }
@@ -46,7 +46,7 @@ void SimulatedCluster::run() {
 
 Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int destination, WireTag tag,
                                 SendMode mode, const char* operation, Message* message) {
-  Rank& sender = ranks_[index(source)];
+  Rank& sender = ranks_[as_size(source)];
   auto packet = std::make_unique<Packet>();
   const TypeLayout layout = TypeLayout::of(buffer.type);
   packet->envelope = {source, tag, buffer.count * layout.size};
@@ -85,7 +85,7 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
 
 void SimulatedCluster::arrive(Packet* packet) {
   const int rank = packet->destination;
-  Rank& receiver = ranks_[index(rank)];
+  Rank& receiver = ranks_[as_size(rank)];
   // One port: what arrives together comes in one after the other.
   const double bytes_time = static_cast<double>(packet->envelope.bytes) / options_.bandwidth;
   packet->arrival = std::max(packet->arrival, receiver.receive_port_free + bytes_time);
@@ -110,13 +110,13 @@ void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer,
     deliver(rank, message, buffer, static_cast<Packet*>(arrived->held));
   } else {
     PostedReceive& posted =
-        ranks_[index(rank)].posted.emplace_back(PostedReceive{&message, {}, source, tag, {}});
+        ranks_[as_size(rank)].posted.emplace_back(PostedReceive{&message, {}, source, tag, {}});
     posted.buffer = posted.types.keep(buffer);
   }
 }
 
 std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, WireTag tag) {
-  std::vector<Packet*>& unexpected = ranks_[index(rank)].unexpected;
+  std::vector<Packet*>& unexpected = ranks_[as_size(rank)].unexpected;
   const auto match = std::find_if(unexpected.begin(), unexpected.end(), [&](const Packet* packet) {
     return (source < 0 || packet->envelope.source == source) && (tag < 0 || packet->envelope.tag == tag);
   });
@@ -128,7 +128,7 @@ std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, Wire
 
 void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer, Packet* packet) {
   const std::unique_ptr<Packet> owned(packet);
-  Rank& receiver = ranks_[index(rank)];
+  Rank& receiver = ranks_[as_size(rank)];
   receiver.clock = std::max(receiver.clock, packet->arrival) + options_.overhead;
   receiver.depth = std::max(receiver.depth, packet->depth);
   receiver.counters.messages_received += 1;
@@ -143,7 +143,7 @@ void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer,
   complete(rank, message);
   if (packet->sender != nullptr) {
     // The sender hears of it after the way back.
-    Rank& sender = ranks_[index(packet->envelope.source)];
+    Rank& sender = ranks_[as_size(packet->envelope.source)];
     sender.clock = std::max(sender.clock, receiver.clock + options_.latency);
     complete(packet->envelope.source, *packet->sender);
   }
@@ -160,8 +160,8 @@ void SimulatedCluster::resume(int rank, std::coroutine_handle<> waiter) {
   const std::size_t before = FramePool::live_bytes();
   FramePool::begin_peak();
   waiter.resume();
-  Rank& resumed = ranks_[index(rank)];
-  const auto most = static_cast<std::size_t>(resumed.memory) + (FramePool::peak_bytes() - before);
+  Rank& resumed = ranks_[as_size(rank)];
+  const auto most = as_size(resumed.memory) + (FramePool::peak_bytes() - before);
   resumed.counters.peak_bytes = std::max(resumed.counters.peak_bytes, most);
   resumed.memory +=
       static_cast<std::ptrdiff_t>(FramePool::live_bytes()) - static_cast<std::ptrdiff_t>(before);
@@ -181,7 +181,7 @@ void SimulatedCluster::forget(Message& message) noexcept {
 }
 
 void SimulatedCluster::abandon(int rank, Message& message) noexcept {
-  std::erase_if(ranks_[index(rank)].posted, [&](const auto& posted) { return posted.message == &message; });
+  std::erase_if(ranks_[as_size(rank)].posted, [&](const auto& posted) { return posted.message == &message; });
   for (const Event& event : events_) {
     if (event.packet->sender == &message) event.packet->sender = nullptr;
   }

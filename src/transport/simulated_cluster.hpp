@@ -59,8 +59,12 @@ class SimulatedCluster final : public Engine {
   std::string describe_unreceived() const;
   SimulationReport report() const;
 
-  double now(int rank) const { return ranks_[index(rank)].clock; }
-  void work(int rank, double seconds) { ranks_[index(rank)].clock += seconds; }
+  double now(int rank) const { return ranks_[as_size(rank)].clock; }
+  void work(int rank, double seconds) { ranks_[as_size(rank)].clock += seconds; }
+  bool join(int rank, std::size_t bytes) {
+    work(rank, options_.joining * static_cast<double>(bytes) / options_.bandwidth);
+    return options_.carried_bytes > 0;
+  }
 
  private:
   friend class SimulatedTransport;
@@ -93,7 +97,6 @@ class SimulatedCluster final : public Engine {
     }
   };
 
-  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
   Message* send(int source, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
                 const char* operation, Message* message);
   void receive(int rank, Message& message, const Buffer& buffer, int source, WireTag tag);
@@ -129,6 +132,8 @@ class SimulatedTransport final : public Transport {
   int rank() const { return rank_; }
 
   Engine& engine() override { return cluster_; }
+  bool meters_joins() const override { return true; }
+  bool join(std::size_t bytes) override { return cluster_.join(rank_, bytes); }
   Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
                 Message* message) override {
     return cluster_.send(rank_, buffer, destination, tag, mode, operation, message);
@@ -145,10 +150,8 @@ class SimulatedTransport final : public Transport {
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override {
     cluster_.deliver(rank_, message, buffer, static_cast<Packet*>(arrived.held));
   }
-  void watch(Watcher& watcher) override {
-    cluster_.ranks_[SimulatedCluster::index(rank_)].watcher = &watcher;
-  }
-  void unwatch(Watcher&) override { cluster_.ranks_[SimulatedCluster::index(rank_)].watcher = nullptr; }
+  void watch(Watcher& watcher) override { cluster_.ranks_[as_size(rank_)].watcher = &watcher; }
+  void unwatch(Watcher&) override { cluster_.ranks_[as_size(rank_)].watcher = nullptr; }
   void complete(Message& message) override { cluster_.complete(rank_, message); }
   void abandon(Message& message) noexcept override { cluster_.abandon(rank_, message); }
   void forget(Message& message) noexcept override { cluster_.forget(message); }

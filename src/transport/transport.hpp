@@ -38,6 +38,10 @@ class Transport {
   virtual Transport& inner() { return *this; }
   /// Whether somebody else's messages may arrive too: none is taken whose tag is not wisp's own.
   virtual bool is_shared() const { return false; }
+  /// Whether joining bytes in a reduction is told to `join`, which lets it take simulated time; false: the
+  /// bytes are not there, nothing is to be done.
+  virtual bool meters_joins() const { return false; }
+  virtual bool join(std::size_t) { return true; }
   /// Whether a receive with such a tag may be posted at once; else its messages are taken when they arrive.
   virtual bool can_post(WireTag) const { return true; }
   /// The message, `message` if given, or null: it has left, and nobody need wait for it. `operation` is what

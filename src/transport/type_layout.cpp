@@ -11,10 +11,10 @@ namespace {
 // MPICH 4.0 packs up to 255 bytes too few once there are hundreds of datatypes, from types whose data lie in
 // order and without gaps.
 void pack_rest(const std::byte* address, const TypeLayout& layout, int packed, int bytes, std::byte* to) {
-  if (layout.extent != layout.true_extent || layout.size != static_cast<std::size_t>(layout.extent)) {
+  if (layout.extent != layout.true_extent || layout.size != as_size(layout.extent)) {
     throw_error(MPI_ERR_INTERN, "MPI_Pack packed {} of {} bytes", packed, bytes);
   }
-  std::memcpy(to + packed, address + layout.true_lower + packed, static_cast<std::size_t>(bytes - packed));
+  std::memcpy(to + packed, address + layout.true_lower + packed, as_size(bytes - packed));
 }
 
 // MPI_Pack counts in int: larger vectors go in parts.
@@ -56,7 +56,7 @@ TypeLayout TypeLayout::of(MPI_Datatype type) {
   check_mpi(MPI_Type_get_extent(type, &lower, &layout.extent), "MPI_Type_get_extent");
   check_mpi(MPI_Type_get_true_extent(type, &layout.true_lower, &layout.true_extent),
             "MPI_Type_get_true_extent");
-  layout.size = static_cast<std::size_t>(size);
+  layout.size = as_size(size);
   if (layout.true_lower == 0 && layout.extent == size && layout.true_extent == size) {
     // A derived type may still permute its bytes; a named one does not.
     int integers = 0;

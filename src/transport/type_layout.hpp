@@ -32,9 +32,7 @@ class ScratchVector {
  public:
   ScratchVector() = default;
   ScratchVector(const TypeLayout& layout, std::size_t count)
-      : bytes_(count == 0 ? 0
-                          : static_cast<std::size_t>(layout.true_extent) +
-                                (count - 1) * static_cast<std::size_t>(std::abs(layout.extent))),
+      : bytes_(count == 0 ? 0 : as_size(layout.true_extent) + (count - 1) * as_size(std::abs(layout.extent))),
         memory_(static_cast<std::byte*>(FramePool::allocate(bytes_))),
         // With a negative extent, elements follow each other downwards.
         data_(memory_ - layout.true_lower +

@@ -179,7 +179,7 @@ TEST(LedTreeTest, EveryRankSeesInItsSubtreeWhatTheRootSees) {
           const std::span<const SizedRank> part = std::span(ranks).subspan(child, tree.child_size(k));
           EXPECT_EQ(tree.bundle(tree.child(k)), all.bundle(child));
           EXPECT_EQ(tree.goes_to_root(tree.child(k)), all.goes_to_root(child));
-          nodes.emplace_back(child, LedTree(static_cast<int>(child), count, part, LedShape{threshold}));
+          nodes.emplace_back(child, LedTree(static_cast<int>(child), count, part, threshold));
         }
       }
       EXPECT_EQ(seen, ranks.size());

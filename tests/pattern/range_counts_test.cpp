@@ -39,7 +39,7 @@ TEST(RangeCountsTest, OldVersionsKeepTheirNumbers) {
 
 TEST(PairNumbersTest, CountRangesStridesAndLists) {
   constexpr int size = 23;
-  const RankList list({5, 3, 22, 0, 9});
+  const Group list(std::vector<int>{5, 3, 22, 0, 9});
   PairNumbers numbers(size);
   std::vector<int> reference(size);
   const auto add = [&](const Group& group) {
@@ -53,8 +53,8 @@ TEST(PairNumbersTest, CountRangesStridesAndLists) {
   add(Group(Range{0, 5, 5}));
   add(Group(Range{2, 2, 3}));
   add(Group(Range{7, 4, 1}));
-  add(Group(Range{0, 1, 5}, &list));
-  add(Group(Range{1, 2, 2}, &list));
+  add(list);
+  add(list.compose(Range{1, 2, 2}));
   add(Group(Range{22, 1, 1}));
   for (int peer = 0; peer < size; ++peer) {
     EXPECT_EQ(numbers.with(peer), reference[static_cast<std::size_t>(peer)]) << "peer " << peer;

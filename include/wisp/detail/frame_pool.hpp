@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <new>
 
+#include "wisp/detail/as_size.hpp"
+
 namespace wisp::detail {
 
 /// Free lists by size class for coroutine frames and other short-lived blocks: an operation that has run
@@ -96,7 +98,7 @@ class FramePool {
     const int bits = std::max(least_large_bits + 1, static_cast<int>(std::bit_width(bytes - 1)));
     const std::size_t step = std::size_t{1} << (bits - 3);
     const std::size_t steps = (bytes - (std::size_t{1} << (bits - 1)) + step - 1) / step;  // 1 … 4
-    return {4 * static_cast<std::size_t>(bits - 1 - least_large_bits) + steps - 1,
+    return {4 * as_size(bits - 1 - least_large_bits) + steps - 1,
             (std::size_t{1} << (bits - 1)) + steps * step};
   }
 

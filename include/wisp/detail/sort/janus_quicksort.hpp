@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "wisp/detail/as_size.hpp"
 #include "wisp/detail/sort/base_case.hpp"
 #include "wisp/detail/sort/exchange.hpp"
 #include "wisp/detail/sort/pivot.hpp"
@@ -147,13 +148,13 @@ class JanusQuicksort {
       HalfExchange<T> left_half{elements.first(mine.small), {}, elements_of(left, level.buffer ^ 1)};
       HalfExchange<T> right_half{elements.subspan(mine.small), {}, elements_of(right, level.buffer ^ 1)};
       if (deterministic) {
-        std::vector<Slot> left_pieces(static_cast<std::size_t>(ranks));
+        std::vector<Slot> left_pieces(as_size(ranks));
         Slot my_small = mine.small;
         co_await allgather_on(level.group, bytes_of(my_small),
                               {left_pieces.data(), left_pieces.size() * sizeof(Slot), MPI_BYTE});
         std::vector<Slot> right_pieces = left_pieces;
         for (int r = 0; r < ranks; ++r) {
-          Slot& piece = right_pieces[static_cast<std::size_t>(r)];
+          Slot& piece = right_pieces[as_size(r)];
           piece = slots.slots_of(r).size() - piece;
         }
         const int rank = level.group.rank();

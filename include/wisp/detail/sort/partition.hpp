@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "wisp/detail/as_size.hpp"
 #include "wisp/detail/sort/balance.hpp"
 
 namespace wisp::detail {
@@ -32,10 +33,10 @@ Partitioned partition_by(std::span<T> data, Slot first, const Pivot<T>& pivot, L
   const auto before = [&](const T& element) { return less(element, pivot.key); };
 
   if (first + data.size() <= pivot.position) {
-    return {static_cast<std::size_t>(std::partition(begin, end, not_after) - begin), {}};
+    return {as_size(std::partition(begin, end, not_after) - begin), {}};
   }
   if (first > pivot.position) {
-    return {static_cast<std::size_t>(std::partition(begin, end, before) - begin), {}};
+    return {as_size(std::partition(begin, end, before) - begin), {}};
   }
   // The pivot's own rank: equal elements are small in front of it, and large behind.
   const auto at_pivot = begin + static_cast<std::ptrdiff_t>(pivot.position - first);
@@ -43,8 +44,7 @@ Partitioned partition_by(std::span<T> data, Slot first, const Pivot<T>& pivot, L
   const auto large_behind = std::partition(at_pivot + 1, end, before);
   std::rotate(large_in_front, at_pivot + 1, large_behind);
   const auto small_behind = large_behind - (at_pivot + 1);
-  return {static_cast<std::size_t>(large_in_front - begin + small_behind),
-          static_cast<std::size_t>(at_pivot - begin + small_behind)};
+  return {as_size(large_in_front - begin + small_behind), as_size(at_pivot - begin + small_behind)};
 }
 
 }  // namespace wisp::detail

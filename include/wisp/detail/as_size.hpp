@@ -1,0 +1,15 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+namespace wisp::detail {
+
+/// Ranks and counts of MPI are signed, sizes and indices of C++ are not; tables are indexed by enumerations.
+template <class T>
+requires(std::integral<T> || std::is_enum_v<T>) constexpr std::size_t as_size(T number) {
+  return static_cast<std::size_t>(number);
+}
+
+}  // namespace wisp::detail

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "wisp/buffer.hpp"
+
+namespace wisp {
+
+class Operator;
+
+namespace detail {
+
+class Transport;
+/// Bytes of data of so many elements.
+std::size_t bytes_in(std::size_t count, MPI_Datatype type);
+/// The same operator, whose work takes time where time is simulated.
+Operator metered(const Operator& op, Transport& transport);
+
+}  // namespace detail
+
+/// What joins the items of ranks in a reduction or scan: an operator of MPI, or a function of one's own,
+/// which is applied in rank order and need not commute.
+class Operator {
+ public:
+  Operator(MPI_Op op) : op_(op) {}  // NOLINT(google-explicit-constructor): as in MPI
+
+  /// `join(left, right)` gives their sum. T is trivially copyable.
+  template <class T, class Join>
+  static Operator on(Join join) {
+    static_assert(std::is_trivially_copyable_v<T>, "wisp::Operator::on: items travel as bytes");
+    const auto join_items = [join = std::move(join)](const void* left, void* right, std::size_t count,
+                                                     MPI_Datatype type) {
+      const T* a = static_cast<const T*>(left);
+      T* b = static_cast<T*>(right);
+      const std::size_t items = detail::bytes_in(count, type) / sizeof(T);
+      for (std::size_t i = 0; i < items; ++i) b[i] = join(a[i], b[i]);
+    };
+    return {MPI_OP_NULL, join_items, sizeof(T)};
+  }
+
+  /// `join(left, right)` makes `right` the sum of two vectors of bytes, of any meaning.
+  static Operator on_bytes(std::function<void(const std::byte* left, std::byte* right)> join);
+
+  bool is_null() const noexcept { return op_ == MPI_OP_NULL && own_ == nullptr; }
+  /// True if it may be applied in any order: of MPI's operators, where MPI says so.
+  bool commutes() const;
+  /// MPI_OP_NULL of a function of one's own.
+  MPI_Op mpi_op() const noexcept { return op_; }
+  /// Bytes of one item of a function of one's own; 0: an operator of MPI.
+  std::size_t item_bytes() const noexcept { return own_ == nullptr ? 0 : own_->item_bytes; }
+  /// left ∘ right replaces `right`.
+  void apply(const void* left, void* right, std::size_t count, MPI_Datatype type) const;
+
+ private:
+  friend Operator detail::metered(const Operator& op, detail::Transport& transport);
+
+  using Join = std::function<void(const void*, void*, std::size_t, MPI_Datatype)>;
+  struct Own {
+    Join join;
+    std::size_t item_bytes;
+  };
+
+  Operator(MPI_Op op, Join join, std::size_t item_bytes)
+      : op_(op), own_(std::make_shared<const Own>(Own{std::move(join), item_bytes})) {}
+
+  MPI_Op op_;
+  std::shared_ptr<const Own> own_;  ///< what copies share; null: an operator of MPI
+};
+
+/// Items of any trivially copyable type as a buffer of bytes, for operators of one's own.
+template <class T>
+ConstBuffer items(std::span<const T> of) {
+  static_assert(std::is_trivially_copyable_v<T>, "wisp::items: items travel as bytes");
+  return {of.data(), of.size_bytes(), MPI_BYTE};
+}
+template <class T>
+requires(!std::is_const_v<T>) Buffer items(std::span<T> of) {
+  static_assert(std::is_trivially_copyable_v<T>, "wisp::items: items travel as bytes");
+  return {of.data(), of.size_bytes(), MPI_BYTE};
+}
+/// One item.
+template <class T>
+Buffer item(T& of) {
+  return items(std::span<T>(&of, 1));
+}
+template <class T>
+ConstBuffer item(const T& of) {
+  return items(std::span<const T>(&of, 1));
+}
+
+}  // namespace wisp

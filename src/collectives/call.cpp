@@ -1,0 +1,152 @@
+#include "collectives/call.hpp"
+
+#include "collectives/checks.hpp"
+#include "transport/throw_error.hpp"
+
+namespace wisp::detail {
+namespace {
+
+/// Vectors must consist of an operator's items.
+void check_items(const char* call, const Operator& op, const ConstBuffer& vector) {
+  if (op.item_bytes() <= 1) return;
+  const TypeLayout layout = TypeLayout::of(vector.type);
+  const auto extent = static_cast<MPI_Aint>(layout.size);
+  if (layout.true_lower != 0 || layout.extent != extent || layout.true_extent != extent) {
+    throw_error(MPI_ERR_TYPE, "{}: the datatype has gaps, but the operator's items have none", call);
+  }
+  if (vector.count * layout.size % op.item_bytes() != 0) {
+    throw_error(MPI_ERR_COUNT, "{}: send has {} bytes, not a multiple of the operator's items of {}", call,
+                vector.count * layout.size, op.item_bytes());
+  }
+}
+
+ConstBuffer whole(const ConstBlocks& blocks) {
+  return {blocks.address, blocks.room, blocks.type};
+}
+Buffer whole(const Blocks& blocks) {
+  return {blocks.address, blocks.room, blocks.type};
+}
+
+}  // namespace
+
+void Arguments::replace_types(KeptTypes& types) {
+  types.replace(send);
+  types.replace(receive);
+  types.replace(second);
+  if (!more || !(more->send || more->receive)) return;
+  More own = *more;
+  if (own.send) types.replace(*own.send);
+  if (own.receive) types.replace(*own.receive);
+  more = std::make_shared<const More>(std::move(own));
+}
+
+Call&& Call::root(int root) {
+  check_within(MPI_ERR_ROOT, name, "root", root, 0, size - 1);
+  given.root = root;
+  return std::move(*this);
+}
+
+Call&& Call::vector(const Buffer& buffer) {
+  check_buffer(name, "buffer", buffer);
+  given.receive = buffer;
+  given.bytes = signed_of(bytes_of(buffer));
+  return std::move(*this);
+}
+
+Call&& Call::reduction(const ConstBuffer& send, const Buffer& receive, const Operator& op) {
+  if (has_all()) return operands(checked_input(name, send, receive), receive, op);
+  check_buffer(name, "send", send);
+  return operands(send, receive, op);
+}
+
+Call&& Call::operands(const ConstBuffer& send, const Buffer& receive, const Operator& op) {
+  if (op.is_null()) [[unlikely]]
+    throw_error(MPI_ERR_OP, "{}: op = MPI_OP_NULL", name);
+  check_items(name, op, send);
+  given.send = send;
+  given.receive = receive;
+  given.op = op;
+  given.kind = kind_of(op);
+  given.bytes = signed_of(bytes_of(send));
+  return std::move(*this);
+}
+
+Call&& Call::items(const Operator& op, const ConstBuffer& vector) {
+  check_items(name, op, vector);
+  return std::move(*this);
+}
+
+void Call::check_blocks(const char* own_name, const ConstBuffer& own, const char* all_name,
+                        const ConstBuffer& all) {
+  if (has_all()) {
+    check_regular(size, name, own_name, own, all_name, all);
+  } else {
+    check_buffer(name, own_name, own);
+  }
+  given.bytes = signed_of(has_all() ? bytes_of(all) / as_size(size) : bytes_of(own));
+}
+
+void Call::check_blocks(const char* own_name, const ConstBuffer& own, const char* all_name,
+                        const ConstBlocks& all) const {
+  if (has_all()) {
+    check_irregular(size, "ranks", name, all_name, all);
+    check_own_block(rank, name, own_name, own, all);
+  } else {
+    check_buffer(name, own_name, own);
+  }
+}
+
+Call&& Call::gathering(const ConstBuffer& send, const Buffer& receive) {
+  check_blocks("send", send, "receive", receive);
+  given.send = send;
+  given.receive = receive;
+  return std::move(*this);
+}
+
+Call&& Call::gathering(const ConstBuffer& send, const Blocks& receive) {
+  check_blocks("send", send, "receive", receive);
+  given.send = send;
+  given.receive = whole(receive);
+  return more({.receive = receive});
+}
+
+Call&& Call::scattering(const ConstBuffer& send, const Buffer& receive) {
+  check_blocks("receive", receive, "send", send);
+  given.send = send;
+  given.receive = receive;
+  return std::move(*this);
+}
+
+Call&& Call::scattering(const ConstBlocks& send, const Buffer& receive) {
+  check_blocks("receive", receive, "send", send);
+  given.send = whole(send);
+  given.receive = receive;
+  return more({.send = send});
+}
+
+Call&& Call::merging(const ConstBuffer& send, const Buffer& receive, const Merge& merge) {
+  check_buffer(name, "send", send);
+  if (!merge) throw_error(MPI_ERR_ARG, "{}: merge is empty", name);
+  const TypeLayout layout = TypeLayout::of(send.type);
+  if (layout.true_lower != 0 || layout.extent != static_cast<MPI_Aint>(layout.size)) {
+    throw_error(MPI_ERR_TYPE, "{}: the datatype has gaps, {} bytes of data in {}", name, layout.size,
+                layout.extent);
+  }
+  if (has_all()) check_buffer(name, "receive", receive);
+  given.send = send;
+  given.receive = receive;
+  return more({.merge = merge});
+}
+
+Call&& Call::exchanging(const ConstBlocks& send, const Blocks& receive) {
+  given.send = whole(send);
+  given.receive = whole(receive);
+  return more({.send = send, .receive = receive});
+}
+
+Call&& Call::more(Arguments::More what) {
+  given.more = std::make_shared<const Arguments::More>(std::move(what));
+  return std::move(*this);
+}
+
+}  // namespace wisp::detail

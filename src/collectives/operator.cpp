@@ -1,0 +1,68 @@
+#include "wisp/operator.hpp"
+
+#include <algorithm>
+#include <climits>
+
+#include "collectives/reduction.hpp"
+#include "transport/transport.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp {
+namespace {
+
+/// As MPI_Reduce_local, of any count.
+void reduce_local(const void* left, void* right, std::size_t count, MPI_Datatype type, MPI_Op op) {
+  if (count == 0) return;
+  if (count <= INT_MAX) [[likely]] {
+    detail::check_mpi(MPI_Reduce_local(left, right, static_cast<int>(count), type, op), "MPI_Reduce_local");
+    return;
+  }
+  const detail::TypeLayout layout = detail::TypeLayout::of(type);
+  constexpr std::size_t part = std::size_t{1} << 30;
+  for (std::size_t done = 0; done < count; done += part) {
+    const auto* from = static_cast<const std::byte*>(left) + static_cast<MPI_Aint>(done) * layout.extent;
+    reduce_local(from, detail::element(right, done, layout), std::min(part, count - done), type, op);
+  }
+}
+
+}  // namespace
+
+Operator Operator::on_bytes(std::function<void(const std::byte*, std::byte*)> join) {
+  const auto join_all = [join = std::move(join)](const void* left, void* right, std::size_t, MPI_Datatype) {
+    join(static_cast<const std::byte*>(left), static_cast<std::byte*>(right));
+  };
+  return {MPI_OP_NULL, join_all, 1};
+}
+
+void Operator::apply(const void* left, void* right, std::size_t count, MPI_Datatype type) const {
+  if (own_ != nullptr) {
+    own_->join(left, right, count, type);
+  } else {
+    reduce_local(left, right, count, type, op_);
+  }
+}
+
+bool Operator::commutes() const {
+  if (own_ != nullptr) return false;
+  int commutative = 0;
+  detail::check_mpi(MPI_Op_commutative(op_, &commutative), "MPI_Op_commutative");
+  return commutative != 0;
+}
+
+std::size_t detail::bytes_in(std::size_t count, MPI_Datatype type) {
+  return count == 0 ? 0 : count * TypeLayout::of(type).size;
+}
+
+Operator detail::metered(const Operator& op, Transport& transport) {
+  const auto join = [op, &transport](const void* left, void* right, std::size_t count, MPI_Datatype type) {
+    if (transport.join(bytes_in(count, type))) op.apply(left, right, count, type);
+  };
+  return {op.mpi_op(), join, op.item_bytes()};
+}
+
+detail::OperatorKind detail::kind_of(const Operator& op) {
+  if (op.item_bytes() > 0) return OperatorKind::whole;
+  return op.commutes() ? OperatorKind::commutative : OperatorKind::ordered;
+}
+
+}  // namespace wisp

@@ -1,0 +1,57 @@
+#include "transport/mpi_library.hpp"
+
+#include <mpi.h>
+
+#include <string_view>
+
+#include "wisp/error.hpp"
+
+namespace wisp::detail {
+namespace {
+
+constexpr MpiLibrary open_mpi{.tells_truncated_length = true,
+                              .has_constant_ended_request = true,
+                              .looks_in_turn = 4,
+                              .least_copied = 257,
+                              .largest_copied = 2048,
+                              .largest_copied_on_shared_cores = 4096,
+                              .eager_bytes = 4032,
+                              .least_typed_block = 256,
+                              .least_typed_message = 4032,
+                              .short_bytes = 256,
+                              .short_of_turn = 1.0 / 60,
+                              .message_of_turn = 1.0 / 25,
+                              .handshake_of_turn = 1.0 / 4,
+                              .queued_seconds = 0};
+
+/// MPICH; of others nothing else is known.
+constexpr MpiLibrary mpich{.tells_truncated_length = false,
+                           .has_constant_ended_request = false,
+                           .looks_in_turn = 1,
+                           .least_copied = 0,
+                           .largest_copied = 0,
+                           .largest_copied_on_shared_cores = 0,
+                           .eager_bytes = 6144,
+                           .least_typed_block = 16384,
+                           .least_typed_message = 6144,
+                           .short_bytes = 0,
+                           .short_of_turn = 1.0 / 25,
+                           .message_of_turn = 1.0 / 25,
+                           .handshake_of_turn = 1.0 / 2.5,
+                           .queued_seconds = 2e-9};
+
+bool is_open_mpi() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
+  return std::string_view(text).find("Open MPI") != std::string_view::npos;
+}
+
+}  // namespace
+
+const MpiLibrary& mpi_library() {
+  static const MpiLibrary& found = is_open_mpi() ? open_mpi : mpich;
+  return found;
+}
+
+}  // namespace wisp::detail
