@@ -21,6 +21,8 @@ struct Cell {
   int count;  ///< what one rank contributes, or gets; of one block
   std::vector<double> input;
   std::vector<double> output;
+  std::vector<int> counts;  ///< of blocks that may be irregular
+  std::vector<int> begins;
 
   ConstBuffer send() const { return input; }
   Buffer receive() { return output; }
@@ -110,6 +112,18 @@ const Collective collectives[] = {
      [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
        return MPI_Ialltoall(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m, r);
      }},
+    {"alltoallv", true, true,
+     [](const Comm& c, Cell& x, int, How o) {
+       return alltoallv(c, ConstBlocks(x.send(), x.counts, x.begins), {x.receive(), x.counts, x.begins}, o);
+     },
+     [](Cell& x, int, MPI_Comm m) {
+       return MPI_Alltoallv(x.in(), x.counts.data(), x.begins.data(), MPI_DOUBLE, x.out(), x.counts.data(),
+                            x.begins.data(), MPI_DOUBLE, m);
+     },
+     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
+       return MPI_Ialltoallv(x.in(), x.counts.data(), x.begins.data(), MPI_DOUBLE, x.out(), x.counts.data(),
+                             x.begins.data(), MPI_DOUBLE, m, r);
+     }},
     {"reduce_scatter_block", true, false,
      [](const Comm& c, Cell& x, int, How o) {
        return reduce_scatter_block(c, x.send(), x.receive(), MPI_SUM, o);
@@ -124,8 +138,17 @@ const Collective collectives[] = {
 Cell make_cell(const Collective& of, int ranks, int count) {
   const auto blocks = static_cast<std::size_t>(ranks);
   const auto block = static_cast<std::size_t>(count);
-  return {ranks, count, std::vector<double>(of.blocks_in ? blocks * block : block),
-          std::vector<double>(of.blocks_out ? blocks * block : block)};
+  Cell cell{ranks,
+            count,
+            std::vector<double>(of.blocks_in ? blocks * block : block),
+            std::vector<double>(of.blocks_out ? blocks * block : block),
+            {},
+            {}};
+  if (of.name == std::string("alltoallv")) {
+    cell.counts.assign(blocks, count);
+    for (int rank = 0; rank < ranks; ++rank) cell.begins.push_back(rank * count);
+  }
+  return cell;
 }
 
 std::vector<const Collective*> chosen_collectives(const Options& options) {
@@ -323,7 +346,7 @@ void simulate_collective(const Options& options, const SimulationOptions& cluste
           co_await of->make(comm, cell, 0, {.algorithm = algorithm});
         });
         rows.push_back({"collective",
-                        algorithm.empty() ? "wisp" : algorithm,
+                        algorithm.empty() ? (options.algorithm == "all" ? "chosen" : "wisp") : algorithm,
                         of->name,
                         cluster.ranks,
                         static_cast<std::size_t>(count) * sizeof(double),

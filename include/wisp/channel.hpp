@@ -47,6 +47,8 @@ class Channel {
   Channel lane(int which) const;
 
   Posted post_send(const ConstBuffer& buffer, int destination) const;
+  /// The same; done when its receiver has begun to receive it.
+  Posted post_ssend(const ConstBuffer& buffer, int destination) const;
   /// The same of bytes that the library has packed for this message alone, and whose memory it may keep.
   Posted post_send_packed(detail::ScratchVector& packed, std::size_t bytes, int destination) const;
   Posted post_receive(const Buffer& buffer, int source) const;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "wisp/comm.hpp"
+#include "wisp/exchange.hpp"
 #include "wisp/operation.hpp"
 
 /// Collectives as operations, to be awaited, run, started or made persistent. Each has the blocking member of
@@ -103,12 +104,23 @@ Operation scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& rece
 /// Block r of `send` to rank r, where it becomes block rank() of `receive`. ⌈log2 p⌉ (α + nβ p/2).
 Operation alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
                    const CollectiveOptions& options = {});
-/// The same with blocks of any sizes and places. (p - 1) α + Σ n_i β; a block of nothing is no message. In
-/// place: blocks_in_place().
+/// The same with blocks of any sizes and places. In few messages over a grid of k dimensions,
+/// k p^(1/k) α + k Σ n_i β; large blocks go straight. Sizes that differ from the sender's throw
+/// MPI_ERR_TRUNCATE. Where most blocks are empty, the algorithm "direct" sends the others alone; `exchange`
+/// needs no counts at all. In place: blocks_in_place().
 Operation alltoallv(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
                     const CollectiveOptions& options = {});
 /// The same with a datatype for each block.
 Operation alltoallw(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
                     const CollectiveOptions& options = {});
+
+/// Blocks to any ranks, none of which knows who sends to it; what comes to this rank is in `arrivals` when
+/// the operation is done, in an order that depends on nothing but the arguments. A rank may send nothing,
+/// several blocks to one rank, and to itself. The list is copied; the blocks and `arrivals` must live until
+/// the end. m partners: 2 m o + (3 + ⌈log2 p⌉) α + n β, or over a grid k p^(1/k) o + k (α + n β), whichever
+/// is faster for few small messages; memory for what is sent and received alone (Hoefler, Siebert, Lumsdaine
+/// 2010).
+Operation exchange(const Comm& comm, std::span<const Outgoing> messages, Arrivals& arrivals,
+                   const CollectiveOptions& options = {});
 
 }  // namespace wisp

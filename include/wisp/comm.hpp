@@ -10,6 +10,7 @@
 #include "wisp/blocks.hpp"
 #include "wisp/buffer.hpp"
 #include "wisp/channel.hpp"
+#include "wisp/exchange.hpp"
 #include "wisp/group.hpp"
 #include "wisp/operator.hpp"
 #include "wisp/request.hpp"
@@ -246,6 +247,12 @@ class Comm {
                      const CollectiveOptions& options = {}) const;
   Request alltoallw_init(const ConstBlocks& send, const Blocks& receive,
                          const CollectiveOptions& options = {}) const;
+  void exchange(std::span<const Outgoing> messages, Arrivals& arrivals,
+                const CollectiveOptions& options = {}) const;
+  Request iexchange(std::span<const Outgoing> messages, Arrivals& arrivals,
+                    const CollectiveOptions& options = {}) const;
+  Request exchange_init(std::span<const Outgoing> messages, Arrivals& arrivals,
+                        const CollectiveOptions& options = {}) const;
   // End of what is made.
   // clang-format on
 

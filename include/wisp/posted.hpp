@@ -87,6 +87,8 @@ struct Message {
 
 /// Nobody waits for it any more.
 void abandon(Message& message) noexcept;
+/// Gives up one that is not done; whoever waits for it goes on.
+void end_waiting(Message& message);
 [[noreturn]] void throw_message_error(const Message& message);
 /// A rank's block is not as large as the root says.
 [[noreturn]] void throw_size_error(const char* call, int rank, std::size_t bytes, std::size_t expected);
@@ -114,6 +116,11 @@ class [[nodiscard]] Posted {
   bool done() const noexcept { return message_ == nullptr || message_->done; }
   detail::Message* message() const noexcept { return message_; }
   detail::Message* release() noexcept { return std::exchange(message_, nullptr); }
+
+  /// Gives it up if it is not done: whoever awaits it goes on, without a message.
+  void cancel() {
+    if (!done()) detail::end_waiting(*message_);
+  }
 
   bool await_ready() const noexcept { return done(); }
   void await_suspend(std::coroutine_handle<> waiter) const noexcept { message_->waiter = waiter; }

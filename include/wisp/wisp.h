@@ -26,6 +26,10 @@ typedef struct WISP_Comm_object* WISP_Comm;
 typedef struct WISP_Request_object* WISP_Request;
 #define WISP_REQUEST_NULL ((WISP_Request)0)
 
+/* What an exchange brings: blocks by the rank of their sender, made empty and to be freed. */
+typedef struct WISP_Arrivals_object* WISP_Arrivals;
+#define WISP_ARRIVALS_NULL ((WISP_Arrivals)0)
+
 /* Merges two sorted ranges of elements into `result`; [first, first_end) comes from lower ranks. */
 typedef void (*WISP_Merge)(void* first, void* first_end, void* second, void* second_end, void* result);
 
@@ -147,6 +151,13 @@ int WISP_Barrier(WISP_Comm comm);
 int WISP_Ibarrier(WISP_Comm comm, WISP_Request* request);
 int WISP_Barrier_init(WISP_Comm comm, MPI_Info info, WISP_Request* request);
 int WISP_Ibarrier_range(WISP_Comm comm, WISP_Request* request, int first, int last);
+
+int WISP_Arrivals_create(WISP_Arrivals* arrivals);
+int WISP_Arrivals_count(WISP_Arrivals arrivals, int* count);
+/* Block i: its sender, and its elements without gaps, which stay until the next exchange or the end of
+   arrivals. */
+int WISP_Arrivals_block(WISP_Arrivals arrivals, int i, int* source, const void** data, MPI_Count* bytes);
+int WISP_Arrivals_free(WISP_Arrivals* arrivals);
 
 /* Made by scripts/faces from the rows of src/c/collective_faces.inc. */
 /* clang-format off */
@@ -322,6 +333,16 @@ int WISP_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MP
 int WISP_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, WISP_Request* request);
 int WISP_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, MPI_Info info, WISP_Request* request);
 int WISP_Ialltoallw_range(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, WISP_Request* request, int first, int last);
+
+/* Blocks to ranks that need not know of them: block i of `count` goes to destinations[i]. What comes to this
+   rank is in arrivals when the operation is done. */
+int WISP_Exchange(int count, const int destinations[], const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, WISP_Arrivals arrivals, WISP_Comm comm);
+int WISP_Iexchange(int count, const int destinations[], const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, WISP_Arrivals arrivals, WISP_Comm comm, WISP_Request* request);
+int WISP_Exchange_init(int count, const int destinations[], const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, WISP_Arrivals arrivals, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Exchange_c(int count, const int destinations[], const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, WISP_Arrivals arrivals, WISP_Comm comm);
+int WISP_Iexchange_c(int count, const int destinations[], const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, WISP_Arrivals arrivals, WISP_Comm comm, WISP_Request* request);
+int WISP_Exchange_init_c(int count, const int destinations[], const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, WISP_Arrivals arrivals, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iexchange_range(int count, const int destinations[], const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, WISP_Arrivals arrivals, WISP_Comm comm, WISP_Request* request, int first, int last);
 /* End of what is made. */
 /* clang-format on */
 

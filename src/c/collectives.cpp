@@ -1,4 +1,5 @@
 #include <string>
+#include <vector>
 
 #include "c/block_arguments.hpp"
 #include "c/shims.hpp"
@@ -44,6 +45,29 @@ ConstBuffer reduce_scatter_input(const Comm& comm, const void* sendbuf, const Co
                                  MPI_Datatype type) {
   if (sendbuf == MPI_IN_PLACE) return in_place();
   return {sendbuf, sum_of(comm, counts), type};
+}
+
+template <class Count, class Displacement>
+std::vector<Outgoing> outgoing(int count, const int* destinations, const void* sendbuf,
+                               const Count* sendcounts, const Displacement* sdispls, MPI_Datatype type) {
+  std::vector<Outgoing> messages(checked_count(count, "count"));
+  if (messages.empty()) return messages;
+  out(destinations, "destinations");
+  out(sendcounts, "sendcounts");
+  out(sdispls, "sdispls");
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  detail::check_mpi(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const auto* first = static_cast<const std::byte*>(sendbuf) + static_cast<MPI_Aint>(sdispls[i]) * extent;
+    messages[i] = {destinations[i], {first, checked_count(sendcounts[i], "sendcounts[i]"), type}};
+  }
+  return messages;
+}
+
+Arrivals& arrivals_of(WISP_Arrivals arrivals) {
+  if (arrivals == WISP_ARRIVALS_NULL) throw Error(MPI_ERR_ARG, "arrivals = WISP_ARRIVALS_NULL");
+  return alive(arrivals, MPI_ERR_ARG, "arrivals").arrivals;
 }
 
 Merge merge_of(WISP_Merge merge) {
@@ -118,5 +142,33 @@ WISP_FACES(Barrier, barrier, (), ())
 #define WISP_DISPLACEMENT MPI_Aint
 #define WISP_RANGE_FACE(name, parameters, arguments)
 #include "c/collective_faces.inc"
+
+int WISP_Arrivals_create(WISP_Arrivals* arrivals) {
+  return guarded("WISP_Arrivals_create", [&] { out(arrivals, "arrivals") = new WISP_Arrivals_object; });
+}
+
+int WISP_Arrivals_count(WISP_Arrivals arrivals, int* count) {
+  return guarded("WISP_Arrivals_count",
+                 [&] { out(count, "count") = static_cast<int>(arrivals_of(arrivals).size()); });
+}
+
+int WISP_Arrivals_block(WISP_Arrivals arrivals, int i, int* source, const void** data, MPI_Count* bytes) {
+  return guarded("WISP_Arrivals_block", [&] {
+    const Arrivals& all = arrivals_of(arrivals);
+    detail::check_within(MPI_ERR_ARG, "WISP_Arrivals_block", "i", i, 0, static_cast<int>(all.size()) - 1);
+    const Arrivals::Block& block = all[as_size(i)];
+    out(source, "source") = block.source;
+    out(data, "data") = block.bytes.data();
+    out(bytes, "bytes") = static_cast<MPI_Count>(block.bytes.size());
+  });
+}
+
+int WISP_Arrivals_free(WISP_Arrivals* arrivals) {
+  return guarded("WISP_Arrivals_free", [&] {
+    arrivals_of(out(arrivals, "arrivals"));
+    delete *arrivals;
+    *arrivals = WISP_ARRIVALS_NULL;
+  });
+}
 
 }  // extern "C"

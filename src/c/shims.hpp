@@ -26,6 +26,10 @@ struct WISP_Request_object : wisp::c::Handle<WISP_Request_object> {
   wisp::Request request;
 };
 
+struct WISP_Arrivals_object : wisp::c::Handle<WISP_Arrivals_object> {
+  wisp::Arrivals arrivals;
+};
+
 struct WISP_Neighborhood_object : wisp::c::Handle<WISP_Neighborhood_object> {
   explicit WISP_Neighborhood_object(wisp::Neighborhood of) : neighborhood(std::move(of)) {}
   wisp::Neighborhood neighborhood;
@@ -58,7 +62,7 @@ inline const Comm& comm_of(WISP_Comm comm) {
   return alive(comm, MPI_ERR_COMM, "comm").comm;
 }
 
-/// An argument that the call writes to.
+/// A pointer that may not be null.
 template <class T>
 T& out(T* pointer, const char* name) {
   if (pointer == nullptr) detail::throw_error(MPI_ERR_ARG, "{} = NULL", name);

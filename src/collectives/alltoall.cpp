@@ -1,9 +1,8 @@
-#include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "collectives/checks.hpp"
 #include "collectives/collective.hpp"
+#include "pattern/radix_grid.hpp"
 #include "transport/throw_error.hpp"
 
 namespace wisp {
@@ -15,7 +14,8 @@ using T = const Terms&;
 using ExchangeOfAll = Task<>(Channel channel, BlockList send, BlockList receive);
 
 /// In place, what is received takes the place of what is sent: a copy of it is sent instead.
-Task<> exchange_in_place(Channel channel, BlockList receive, ExchangeOfAll* exchange) {
+template <class Exchange>
+Task<> exchange_in_place(Channel channel, BlockList receive, Exchange exchange) {
   std::vector<std::int64_t> counts;
   std::vector<std::int64_t> begins;
   std::size_t end = 0;
@@ -34,42 +34,61 @@ Task<> exchange_in_place(Channel channel, BlockList receive, ExchangeOfAll* exch
   co_await exchange(channel, copies, receive);
 }
 
-template <ExchangeOfAll* exchange>
-Task<> run_exchange(Channel channel, const Arguments& given) {
+template <class Exchange>
+Task<> run_exchange(Channel channel, const Arguments& given, Exchange exchange) {
   const int ranks = channel.size();
   const BlockList to = given.blocks_to_receive(ranks);
   if (is_in_place(given.send)) return exchange_in_place(std::move(channel), to, exchange);
   return exchange(std::move(channel), given.blocks_to_send(ranks), to);
 }
 
-/// Blocks that a rank sends in all rounds: as many as there are ones in the numbers below p.
-double bruck_blocks(double p) {
-  double blocks = 0;
-  for (double bit = 1; bit < p; bit *= 2) {
-    const double periods = std::floor(p / (2 * bit));
-    blocks += periods * bit + std::max(0.0, p - periods * 2 * bit - bit);
-  }
-  return blocks;
+/// Of irregular blocks, whose sizes not all ranks know; larger ones go straight.
+constexpr double typical_bytes = 64;
+
+template <int radix>
+RadixGrid grid_of(int ranks, const Machine& machine, double bytes) {
+  return radix > 0 ? RadixGrid(ranks, radix) : cheapest_grid(ranks, machine, bytes);
+}
+/// With blocks of one size, or with such as are not known.
+template <int radix, bool is_regular>
+Cost grid_cost(T t) {
+  const double bytes = is_regular ? t.n : typical_bytes;
+  return cost_of_grid(grid_of<radix>(static_cast<int>(t.p), t.machine, bytes), t.machine, bytes);
+}
+template <int radix, bool is_regular>
+Task<> run_grid(Channel channel, const Arguments& given) {
+  const double bytes = is_regular ? static_cast<double>(given.bytes) : typical_bytes;
+  const RadixGrid grid = grid_of<radix>(channel.size(), channel.world().machine(), bytes);
+  const auto exchange = [grid](Channel on, BlockList send, BlockList receive) {
+    return alltoall_grid(std::move(on), std::move(send), std::move(receive), grid, is_regular);
+  };
+  return run_exchange(std::move(channel), given, exchange);
 }
 
-Cost alltoall_pairwise_cost(T t) {
-  return {t.p, t.p * t.n, t.p - 1, t.p * (t.p - 1), t.p * t.p * t.n, t.path(t.p - 1, (t.p - 1) * t.n)};
+template <bool is_regular>
+Cost pairwise_cost(T t) {
+  const double n = is_regular ? t.n : typical_bytes;
+  return {t.p, t.p * n, t.p - 1, t.p * (t.p - 1), t.p * t.p * n, t.path(t.p - 1, (t.p - 1) * n)};
 }
-constexpr Algorithm by_pairs{"pairwise", alltoall_pairwise_cost, run_exchange<alltoall_pairwise>};
-constexpr Algorithm at_once{
-    "direct",
-    [](T t) { return Cost{t.p - 1, t.p * t.n, 1, t.p * (t.p - 1), t.p * t.p * t.n, t.exchange(t.n)}; },
-    run_exchange<alltoall_direct>};
+template <bool is_regular>
+Cost direct_exchange_cost(T t) {
+  const double n = is_regular ? t.n : typical_bytes;
+  return {t.p - 1, t.p * n, 1, t.p * (t.p - 1), t.p * t.p * n, exchange_seconds(t.machine, t.p - 1, n)};
+}
+template <ExchangeOfAll* exchange>
+Task<> run_plain(Channel channel, const Arguments& given) {
+  return run_exchange(std::move(channel), given, exchange);
+}
+
 constexpr Algorithm alltoall_algorithms[] = {
-    {"bruck",
-     [](T t) {
-       return Cost{t.log2,       (t.log2 + 2) * t.n * t.p / 2,       t.log2,
-                   t.p * t.log2, (t.log2 + 2) * t.p * t.p * t.n / 2, t.path(t.log2, bruck_blocks(t.p) * t.n)};
-     },
-     run_exchange<alltoall_bruck>},
-    by_pairs,
-    at_once};
-constexpr Algorithm alltoallv_algorithms[] = {at_once, by_pairs};
+    {"bruck", grid_cost<2, true>, run_grid<2, true>},
+    {"grid", grid_cost<0, true>, run_grid<0, true>},
+    {"pairwise", pairwise_cost<true>, run_plain<alltoall_pairwise>},
+    {"direct", direct_exchange_cost<true>, run_plain<alltoall_direct>}};
+constexpr Algorithm alltoallv_algorithms[] = {
+    {"grid", grid_cost<0, false>, run_grid<0, false>},
+    {"direct", direct_exchange_cost<false>, run_plain<alltoall_direct>},
+    {"pairwise", pairwise_cost<false>, run_plain<alltoall_pairwise>}};
 
 }  // namespace
 

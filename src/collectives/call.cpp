@@ -33,10 +33,11 @@ void Arguments::replace_types(KeptTypes& types) {
   types.replace(send);
   types.replace(receive);
   types.replace(second);
-  if (!more || !(more->send || more->receive)) return;
+  if (!more || !(more->send || more->receive || !more->messages.empty())) return;
   More own = *more;
   if (own.send) types.replace(*own.send);
   if (own.receive) types.replace(*own.receive);
+  for (Outgoing& message : own.messages) types.replace(message.block);
   more = std::make_shared<const More>(std::move(own));
 }
 

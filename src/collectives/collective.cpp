@@ -15,7 +15,7 @@ const Collective* const rows[] = {&barrier_row,  &bcast_row,     &reduce_row,   
                                   &scan_row,     &exscan_row,    &scan_and_bcast_row, &reduce_scatter_row,
                                   &gather_row,   &gatherv_row,   &gatherm_row,        &scatter_row,
                                   &scatterv_row, &allgather_row, &allgatherv_row,     &allgatherm_row,
-                                  &alltoall_row, &alltoallv_row};
+                                  &alltoall_row, &alltoallv_row, &exchange_row};
 
 std::vector<std::string_view> names_of(const Collective& row) {
   std::vector<std::string_view> names;
@@ -106,6 +106,10 @@ struct AlgorithmRun {
   }
   void prepare_to_repeat() {
     if (algorithm->make_memory != nullptr) given.memory = algorithm->make_memory();
+    if (!given.more || given.more->arrivals == nullptr) return;
+    Arguments::More repeated = *given.more;
+    repeated.shares_tag = true;
+    given.more = std::make_shared<const Arguments::More>(std::move(repeated));
   }
   Alike alike() const { return given.alike(); }
   void replace_types(KeptTypes& types) { given.replace_types(types); }

@@ -49,7 +49,7 @@ struct Collective {
 
 extern const Collective barrier_row, bcast_row, reduce_row, allreduce_row, scan_row, exscan_row,
     scan_and_bcast_row, reduce_scatter_row, gather_row, gatherv_row, gatherm_row, scatter_row, scatterv_row,
-    allgather_row, allgatherv_row, allgatherm_row, alltoall_row, alltoallv_row;
+    allgather_row, allgatherv_row, allgatherm_row, alltoall_row, alltoallv_row, exchange_row;
 
 int direct_ranks(World& world);
 /// Of gatherv and scatterv, whose first algorithm is direct and whose second is not.

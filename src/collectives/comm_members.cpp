@@ -45,5 +45,7 @@ WISP_MEMBERS(Comm, alltoallv, (const ConstBlocks& send, const Blocks& receive,
              const CollectiveOptions& options), (send, receive, options))
 WISP_MEMBERS(Comm, alltoallw, (const ConstBlocks& send, const Blocks& receive,
              const CollectiveOptions& options), (send, receive, options))
+WISP_MEMBERS(Comm, exchange, (std::span<const Outgoing> messages, Arrivals& arrivals,
+             const CollectiveOptions& options), (messages, arrivals, options))
 
 }  // namespace wisp

@@ -93,8 +93,6 @@ struct Terms {
   }
   /// Of a rank with a message, and with bytes.
   double busy(double bytes) const { return machine.overhead + bytes * machine.seconds_per_byte; }
-  /// From all to all others, at once.
-  double exchange(double bytes) const { return std::max(fan(bytes), 2 * (p - 1) * machine.overhead); }
 };
 
 }  // namespace wisp::detail

@@ -65,6 +65,11 @@ Posted post_probe(World& world, const Mailbox::Pattern& pattern, const char* ope
   return posted;
 }
 
+void end_waiting(Message& message) {
+  abandon(message);
+  message.world->transport().complete(message);
+}
+
 }  // namespace detail
 
 detail::World& Channel::world() const noexcept {
@@ -80,6 +85,11 @@ Channel Channel::lane(int which) const {
 Posted Channel::post_send(const ConstBuffer& buffer, int destination) const {
   const int peer = group_.to_world(destination);
   return detail::post_send(*context_.get(), buffer, peer, tag_, detail::SendMode::standard, operation_);
+}
+
+Posted Channel::post_ssend(const ConstBuffer& buffer, int destination) const {
+  const int peer = group_.to_world(destination);
+  return detail::post_send(*context_.get(), buffer, peer, tag_, detail::SendMode::synchronous, operation_);
 }
 
 Posted Channel::post_send_packed(detail::ScratchVector& packed, std::size_t bytes, int destination) const {

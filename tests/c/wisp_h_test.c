@@ -176,6 +176,49 @@ static void test_irregular(void) {
             (in, same_c, byte_displs_c, types, result, same_c, byte_displs_c, types));
 }
 
+/* A block to the next rank, and two to the one after it: of one element, the third, and of none. */
+static void test_exchange(void) {
+  int destinations[3], counts[3] = {COUNT, 1, 0}, displs[3] = {0, 2, 0}, i, blocks = 0, source = -1;
+  MPI_Count counts_c[3] = {COUNT, 1, 0}, bytes = 0;
+  MPI_Aint displs_c[3] = {0, 2, 0};
+  const void* data = NULL;
+  WISP_Arrivals arrivals = WISP_ARRIVALS_NULL;
+  WISP_Request request = WISP_REQUEST_NULL;
+  reset();
+  for (i = 0; i < 3; ++i) destinations[i] = (rank + (i == 0 ? 1 : 2)) % size;
+  EXPECT(WISP_Exchange(3, destinations, in, counts, displs, MPI_INT, arrivals, comm) == MPI_ERR_ARG);
+  OK(WISP_Arrivals_create(&arrivals));
+#define CHECK_ARRIVALS(call)                                                    \
+  OK(call);                                                                     \
+  OK(WISP_Arrivals_count(arrivals, &blocks));                                   \
+  EXPECT(blocks == 3);                                                          \
+  for (i = 0; i < 3; ++i) {                                                     \
+    int way;                                                                    \
+    OK(WISP_Arrivals_block(arrivals, i, &source, &data, &bytes));               \
+    way = bytes == COUNT * (MPI_Count)sizeof(int) ? 1 : 2;                      \
+    EXPECT(way == 1 || bytes <= (MPI_Count)sizeof(int));                        \
+    EXPECT((source + way) % size == rank);                                      \
+    EXPECT(bytes == 0 || *(const int*)data == 1000 * source + way * (way - 1)); \
+  }
+  CHECK_ARRIVALS(WISP_Exchange(3, destinations, in, counts, displs, MPI_INT, arrivals, comm));
+  CHECK_ARRIVALS(WISP_Exchange_c(3, destinations, in, counts_c, displs_c, MPI_INT, arrivals, comm));
+  OK(WISP_Iexchange(3, destinations, in, counts, displs, MPI_INT, arrivals, comm, &request));
+  CHECK_ARRIVALS(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  OK(WISP_Iexchange_range(3, destinations, in, counts, displs, MPI_INT, arrivals, comm, &request, 0,
+                          size - 1));
+  CHECK_ARRIVALS(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  OK(WISP_Exchange_init(3, destinations, in, counts, displs, MPI_INT, arrivals, comm, MPI_INFO_NULL,
+                        &request));
+  OK(WISP_Start(&request));
+  CHECK_ARRIVALS(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  OK(WISP_Start(&request));
+  CHECK_ARRIVALS(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  OK(WISP_Request_free(&request));
+  EXPECT(WISP_Arrivals_block(arrivals, 3, &source, &data, &bytes) == MPI_ERR_ARG);
+  OK(WISP_Arrivals_free(&arrivals));
+  EXPECT(arrivals == WISP_ARRIVALS_NULL);
+}
+
 static void test_in_place(void) {
   reset();
   MPI_Allreduce(MPI_IN_PLACE, result, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -468,6 +511,7 @@ int main(int argc, char** argv) {
   OK(WISP_Comm_duplicate(MPI_COMM_WORLD, &comm));
   RUN(test_regular);
   RUN(test_irregular);
+  RUN(test_exchange);
   RUN(test_in_place);
   RUN(test_barrier_and_algorithm);
   RUN(test_messages);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collectives/block_list.hpp"
 #include "random/launch.hpp"
 
 namespace wisp::test {
@@ -109,6 +110,45 @@ void Running::prepare_alltoall() {
   } else {
     WISP_LAUNCH(alltoallw, input, receive->blocks());
   }
+}
+
+/// Some pairs have a block, some two.
+void Running::prepare_exchange() {
+  base_ = Base::int64;
+  const auto blocks_of = [&](int from, int to) {
+    const auto drawn = static_cast<std::uint64_t>(value(from, 2 * size_ + to, 0)) % 5;
+    return drawn < 3 ? static_cast<int>(drawn) : 0;
+  };
+  std::vector<std::size_t> cells;
+  for (int to = 0; to < size_; ++to) {
+    for (int k = 0; k < blocks_of(rank_, to); ++k) cells.push_back(cells_of(rank_, 2 * to + k));
+  }
+  Side& send = add_blocks(cells, Spread::by_types);
+  const auto blocks = detail::BlockList::irregular(send.const_blocks(), static_cast<int>(cells.size()));
+  std::vector<Outgoing> messages;
+  for (int to = 0; to < size_; ++to) {
+    for (int k = 0; k < blocks_of(rank_, to); ++k) {
+      fill(send, messages.size(), rank_, 2 * to + k, false);
+      messages.push_back({to, blocks(static_cast<int>(messages.size()))});
+    }
+  }
+  const auto arrivals = std::make_shared<Arrivals>();
+  WISP_LAUNCH(exchange, messages, *arrivals);
+  checks_.push_back([=, this]() -> std::string {
+    std::size_t next = 0;
+    for (int from = 0; from < size_; ++from) {
+      for (int k = 0; k < blocks_of(from, rank_); ++k, ++next) {
+        std::vector<std::int64_t> expected(cells_of(from, 2 * rank_ + k));
+        for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = value(from, 2 * rank_ + k, i);
+        const bool is_there = next < arrivals->size() && (*arrivals)[next].source == from;
+        if (!is_there || (*arrivals)[next].as<std::int64_t>() != expected) {
+          return "block " + std::to_string(k) + " of rank " + std::to_string(from) +
+                 " is not what arrived as " + std::to_string(next);
+        }
+      }
+    }
+    return next == arrivals->size() ? "" : "more has arrived than was sent";
+  });
 }
 
 void Running::prepare_merge() {

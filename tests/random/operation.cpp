@@ -132,6 +132,8 @@ void Running::prepare() {
     case Kind::alltoallv:
     case Kind::alltoallw:
       return prepare_alltoall();
+    case Kind::exchange:
+      return prepare_exchange();
     case Kind::gatherm:
     case Kind::allgatherm:
       return prepare_merge();

@@ -79,6 +79,7 @@ class Running {
   void prepare_gather();
   void prepare_scatter();
   void prepare_alltoall();
+  void prepare_exchange();
   void prepare_merge();
   void prepare_reduction();
   void prepare_neighbors();

@@ -78,6 +78,7 @@ enum class Kind {
   alltoall,
   alltoallv,
   alltoallw,
+  exchange,
   neighbor_alltoall,
   neighbor_alltoallv,
   neighbor_alltoallw,

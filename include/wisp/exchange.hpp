@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "wisp/buffer.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp {
+
+/// A block for a rank that need not know of it.
+struct Outgoing {
+  int destination = 0;
+  ConstBuffer block;
+};
+
+/// What an exchange has brought: blocks by the rank of their sender, those of a sender in the order in which
+/// it gave them.
+class Arrivals {
+ public:
+  struct Block {
+    int source = -1;
+    std::vector<std::byte> bytes;  ///< the elements without gaps, as they lie in the sender's memory
+
+    /// The same as elements, if they are so many.
+    template <class T>
+    requires std::is_trivially_copyable_v<T> std::vector<T> as()
+    const {
+      if (bytes.size() % sizeof(T) != 0) {
+        throw Error(MPI_ERR_TYPE, "wisp::Arrivals: rank " + std::to_string(source) + " sent " +
+                                      std::to_string(bytes.size()) + " bytes, no multiple of an element's " +
+                                      std::to_string(sizeof(T)));
+      }
+      std::vector<T> elements(bytes.size() / sizeof(T));
+      if (!bytes.empty()) std::memcpy(elements.data(), bytes.data(), bytes.size());
+      return elements;
+    }
+  };
+
+  std::size_t size() const { return blocks_.size(); }
+  bool empty() const { return blocks_.empty(); }
+  const Block& operator[](std::size_t i) const { return blocks_[i]; }
+  auto begin() const { return blocks_.begin(); }
+  auto end() const { return blocks_.end(); }
+
+  /// For the exchange, and for tests: room for a block that is to come.
+  std::byte* add(int source, std::size_t bytes) {
+    return blocks_.emplace_back(Block{source, std::vector<std::byte>(bytes)}).bytes.data();
+  }
+  void clear() { blocks_.clear(); }
+  /// By source, in the order of adding.
+  void sort();
+
+ private:
+  std::vector<Block> blocks_;
+};
+
+}  // namespace wisp

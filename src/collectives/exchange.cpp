@@ -1,0 +1,193 @@
+// Blocks to ranks that do not know of them, in two ways.
+//
+//   consensus   each block by itself, in a message that tells its sender when it was received. Whose messages
+//               were all received begins a barrier; when that ends, nothing is on its way any more.
+//                                                              m partners:  2 m o + (3 + ⌈log2 p⌉) α + n β
+//   grid        blocks in bundles over a grid of k dimensions, however few or many partners a rank has; large
+//               ones are told of there, and go straight          k p^(1/k) o + k (α + n β)
+//
+// Memory: what is sent and received, and nothing for ranks that are no partners.
+//
+// Source: Hoefler, Siebert, Lumsdaine 2010, section 4 (NBX)
+
+#include <algorithm>
+#include <vector>
+
+#include "collectives/channel_walks.hpp"
+#include "collectives/checks.hpp"
+#include "collectives/collective.hpp"
+#include "collectives/parcels.hpp"
+#include "pattern/ring.hpp"
+#include "transport/throw_error.hpp"
+#include "wisp/exchange.hpp"
+
+namespace wisp {
+
+void Arrivals::sort() {
+  std::ranges::stable_sort(blocks_, {}, &Block::source);
+}
+
+namespace detail {
+
+/// Whoever receives, until nothing comes any more. (Coroutines hold it: it has a name for all files.)
+struct Listening {
+  Posted probe;
+  bool is_over = false;
+
+  void end() {
+    is_over = true;
+    probe.cancel();
+  }
+};
+
+namespace {
+
+using T = const Terms&;
+
+constexpr double typical_partners = 6;
+constexpr double typical_block = 64;
+
+Task<> barrier_of(Channel channel) {
+  if (channel.world().machine().shares_cores) return barrier_tree(std::move(channel));
+  return doubling_barrier(RingWalk(std::move(channel)));
+}
+
+Task<> receive_all(Channel lane, Listening& listening, Arrivals& arrivals) {
+  Posts receives;
+  while (!listening.is_over) {
+    listening.probe = lane.post_probe_any();
+    const Envelope found = co_await listening.probe;
+    if (listening.is_over) break;
+    const int source = lane.source_of(found);
+    std::byte* const block = arrivals.add(source, found.bytes);
+    receives.add(lane.post_receive({block, found.bytes, MPI_PACKED}, source));
+  }
+  co_await receives;
+}
+
+Task<> agree_on_end(Channel channel, Posts& sends, Listening& listening) {
+  try {
+    co_await sends;
+    co_await barrier_of(std::move(channel));
+  } catch (...) {
+    listening.end();
+    throw;
+  }
+  listening.end();
+}
+
+void take_own(const Outgoing& message, int rank, Arrivals& arrivals) {
+  std::byte* const block = arrivals.add(rank, bytes_of(message.block));
+  if (message.block.count > 0) pack(message.block, TypeLayout::of(message.block.type), block);
+}
+
+using More = std::shared_ptr<const Arguments::More>;
+
+Task<> exchange_by_consensus(Channel channel, More given) {
+  const Channel lane = channel.lane(0);
+  Arrivals& arrivals = *given->arrivals;
+  arrivals.clear();
+  Posts sends;
+  for (const Outgoing& message : given->messages) {
+    if (message.destination == channel.rank()) {
+      take_own(message, channel.rank(), arrivals);
+    } else {
+      sends.add(lane.post_ssend(message.block, message.destination));
+    }
+  }
+  Listening listening;
+  co_await when_all(receive_all(lane, listening, arrivals), agree_on_end(channel, sends, listening));
+  arrivals.sort();
+  // Who has not heard of the end must not take the next one's messages with this tag for this one's.
+  if (given->shares_tag) co_await barrier_of(channel);
+}
+
+RadixGrid grid_of(int ranks, const Machine& machine) {
+  return cheapest_grid(ranks, machine, typical_partners * typical_block / ranks);
+}
+
+Task<> exchange_over_grid(Channel channel, More given) {
+  const int size = channel.size();
+  const int rank = channel.rank();
+  const Machine& machine = channel.world().machine();
+  const RadixGrid grid = grid_of(size, machine);
+  const Channel straight = channel.lane(0);
+  Arrivals& arrivals = *given->arrivals;
+  arrivals.clear();
+  Posts large;
+  Delivered delivered;
+  std::vector<Parcel> parcels;
+  for (const Outgoing& message : given->messages) {
+    const int way = ring_previous(message.destination, rank, size);
+    const std::size_t bytes = bytes_of(message.block);
+    const bool is_straight = way != 0 && bytes >= straight_bytes(grid, machine);
+    if (way == 0) {
+      take_own(message, rank, arrivals);
+    } else {
+      parcels.push_back(
+          {way, is_straight, bytes, is_straight ? nullptr : packed_data(message.block, delivered.memory)});
+    }
+    if (is_straight) large.add(straight.post_send(message.block, message.destination));
+  }
+  co_await carry_parcels(std::move(channel), grid, BundleHeader::ways_and_sizes, std::move(parcels),
+                         delivered);
+  for (const Parcel& parcel : delivered.parcels) {
+    const int source = ring_previous(rank, parcel.way, size);
+    std::byte* const block = arrivals.add(source, parcel.bytes);
+    if (parcel.is_straight) {
+      large.add(straight.post_receive({block, parcel.bytes, MPI_PACKED}, source));
+    } else {
+      std::copy_n(parcel.data, parcel.bytes, block);
+    }
+  }
+  co_await large;
+  arrivals.sort();
+}
+
+Cost consensus_cost(T t) {
+  const double partners = std::min(typical_partners, t.p - 1);
+  const double startups = 2 * partners + t.log2;
+  const double bytes = partners * typical_block;
+  return {startups,
+          bytes,
+          steps_of_all(t.machine, 3) + t.log2,
+          t.p * startups,
+          t.p * bytes,
+          exchange_seconds(t.machine, 2 * partners, typical_block) + t.path(1 + t.log2, 0)};
+}
+Cost grid_cost_of_few(T t) {
+  const int ranks = static_cast<int>(t.p);
+  return cost_of_grid(grid_of(ranks, t.machine), t.machine, typical_partners * typical_block / ranks);
+}
+
+constexpr Algorithm exchange_algorithms[] = {
+    {"grid", grid_cost_of_few,
+     [](Channel channel, const Arguments& given) {
+       return exchange_over_grid(std::move(channel), given.more);
+     }},
+    {"consensus", consensus_cost, [](Channel channel, const Arguments& given) {
+       return exchange_by_consensus(std::move(channel), given.more);
+     }}};
+
+}  // namespace
+
+constinit const Collective exchange_row{"exchange", exchange_algorithms};
+
+}  // namespace detail
+
+Operation exchange(const Comm& comm, std::span<const Outgoing> messages, Arrivals& arrivals,
+                   const CollectiveOptions& options) {
+  detail::Call call = detail::call_on(comm, "wisp::exchange");
+  for (const Outgoing& message : messages) {
+    detail::check_within(MPI_ERR_RANK, call.name, "destination", message.destination, 0, comm.size() - 1);
+    detail::check_buffer(call.name, "block", message.block);
+  }
+  detail::Arguments::More more;
+  more.messages.assign(messages.begin(), messages.end());
+  more.arrivals = &arrivals;
+  more.shares_tag =
+      options.own_tag || detail::CommAccess::context(comm)->kind == detail::TagLayout::Kind::raw;
+  return detail::make_operation(comm, detail::exchange_row, options, call.more(std::move(more)));
+}
+
+}  // namespace wisp

@@ -1,0 +1,216 @@
+// Blocks to many ranks in few messages. In each level of the grid, all parcels whose way has the same digit
+// go one step together; who passes them on needs to know nothing of them.
+//
+//   | bytes | size size … | data data … |      k levels: k p^(1/k) messages, each block moved at most k times
+//
+// Bundles are of any size: the first so many bytes come at once, into room that was made for them, and say
+// whether more follow.
+//
+// Source: Bruck et al. 1997; Kang, Ross et al., arXiv 2411.02581 (radix, sizes with the data)
+
+#include "collectives/parcels.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "pattern/ring.hpp"
+
+namespace wisp::detail {
+namespace {
+
+/// Numbers in as few bytes as they need, seven bits in each.
+std::size_t number_bytes(std::uint64_t number) {
+  std::size_t bytes = 1;
+  while (number >>= 7) ++bytes;
+  return bytes;
+}
+std::byte* write_number(std::byte* to, std::uint64_t number) {
+  for (; number >= 128; number >>= 7) *to++ = static_cast<std::byte>(number | 128);
+  *to++ = static_cast<std::byte>(number);
+  return to;
+}
+std::uint64_t read_number(const std::byte*& from) {
+  std::uint64_t number = 0;
+  int shift = 0;
+  for (;; shift += 7) {
+    const auto byte = static_cast<std::uint64_t>(*from++);
+    number |= (byte & 127) << shift;
+    if (byte < 128) return number;
+  }
+}
+
+/// A difference of ways as a number: 0, -1, 1, -2, …
+std::uint64_t folded(int difference) {
+  const auto wide = static_cast<std::int64_t>(difference);
+  return static_cast<std::uint64_t>(wide < 0 ? -2 * wide - 1 : 2 * wide);
+}
+int unfolded(std::uint64_t number) {
+  const auto half = static_cast<int>((number + 1) / 2);
+  return number % 2 != 0 ? -half : half;
+}
+
+std::size_t carried_bytes(const Parcel& parcel) {
+  return parcel.is_straight ? 0 : parcel.bytes;
+}
+
+/// The numbers of a header, one after the other.
+template <class Put>
+void tell(std::span<const Parcel> parcels, BundleHeader header, Put put) {
+  if (header == BundleHeader::ways_and_sizes) put(parcels.size());
+  int before = 0;
+  for (const Parcel& parcel : parcels) {
+    if (header == BundleHeader::ways_and_sizes) put(folded(parcel.way - before));
+    before = parcel.way;
+    put(std::uint64_t{parcel.bytes} << 1 | (parcel.is_straight ? 1U : 0U));
+  }
+}
+
+/// Room for the first part of a bundle of which only the parcels are known, or not even those.
+std::size_t first_room(std::size_t parcels, BundleHeader header) {
+  constexpr std::size_t least = 1024;
+  constexpr std::size_t of_parcel = 16;
+  return header == BundleHeader::sizes ? least + of_parcel * parcels : least;
+}
+
+/// Parcels in the order of a digit of their ways.
+struct Sorted {
+  std::vector<Parcel> parcels;
+  std::vector<std::size_t> begins;
+
+  Sorted(const std::vector<Parcel>& of, const RadixGrid& grid, int level)
+      : parcels(of.size()), begins(as_size(grid.digits(level)) + 2) {
+    const auto digit = [&](const Parcel& parcel) { return as_size(grid.digit(parcel.way, level)); };
+    for (const Parcel& parcel : of) ++begins[digit(parcel) + 2];
+    for (std::size_t i = 2; i < begins.size(); ++i) begins[i] += begins[i - 1];
+    for (const Parcel& parcel : of) parcels[begins[digit(parcel) + 1]++] = parcel;
+  }
+  std::span<const Parcel> operator[](int digit) const {
+    const std::size_t begin = begins[as_size(digit)];
+    return std::span(parcels).subspan(begin, begins[as_size(digit) + 1] - begin);
+  }
+};
+
+/// A bundle that comes in.
+struct Incoming {
+  ScratchVector memory;
+  std::size_t room;
+};
+
+}  // namespace
+
+const std::byte* packed_data(const ConstBuffer& block, std::vector<ScratchVector>& memory) {
+  const TypeLayout layout = TypeLayout::of(block.type);
+  if (layout.contiguous) return static_cast<const std::byte*>(block.address) + layout.true_lower;
+  ScratchVector& packed = memory.emplace_back(block.count * layout.size);
+  if (block.count > 0) pack(block, layout, packed.data());
+  return packed.data();
+}
+
+std::size_t bundle_bytes(std::span<const Parcel> parcels, BundleHeader header) {
+  std::size_t bytes = 0;
+  for (const Parcel& parcel : parcels) bytes += carried_bytes(parcel);
+  if (header == BundleHeader::none) return bytes;
+  tell(parcels, header, [&](std::uint64_t number) { bytes += number_bytes(number); });
+  return sizeof(std::uint64_t) + bytes;
+}
+
+void write_bundle(std::span<const Parcel> parcels, BundleHeader header, std::byte* to) {
+  if (header != BundleHeader::none) {
+    const std::uint64_t bytes = bundle_bytes(parcels, header);
+    std::memcpy(to, &bytes, sizeof(bytes));
+    to += sizeof(bytes);
+    tell(parcels, header, [&](std::uint64_t number) { to = write_number(to, number); });
+  }
+  for (const Parcel& parcel : parcels) {
+    const std::size_t bytes = carried_bytes(parcel);
+    to = std::copy_n(parcel.data, bytes, to);
+  }
+}
+
+std::size_t told_bytes(const std::byte* from) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, from, sizeof(bytes));
+  return bytes;
+}
+
+void read_bundle(const std::byte* from, std::span<const Parcel> alike, BundleHeader header,
+                 std::vector<Parcel>& to) {
+  const std::size_t first = to.size();
+  if (header == BundleHeader::none) {
+    to.insert(to.end(), alike.begin(), alike.end());
+  } else {
+    from += sizeof(std::uint64_t);
+    const bool has_ways = header == BundleHeader::ways_and_sizes;
+    const std::size_t parcels = has_ways ? read_number(from) : alike.size();
+    int way = 0;
+    for (std::size_t i = 0; i < parcels; ++i) {
+      way = has_ways ? way + unfolded(read_number(from)) : alike[i].way;
+      const std::uint64_t size = read_number(from);
+      to.push_back({way, (size & 1) != 0, size >> 1});
+    }
+  }
+  for (std::size_t i = first; i < to.size(); ++i) {
+    to[i].data = from;
+    from += carried_bytes(to[i]);
+  }
+}
+
+Task<> carry_parcels(Channel channel, RadixGrid grid, BundleHeader header, std::vector<Parcel> parcels,
+                     Delivered& delivered) {
+  const int size = channel.size();
+  const int rank = channel.rank();
+  for (int level = grid.levels() - 1; level >= 0; --level) {
+    const int step = grid.step(level);
+    const Sorted sorted(std::exchange(parcels, {}), grid, level);
+    std::vector<Incoming> incoming;
+    std::vector<ScratchVector> outgoing;
+    Posts firsts;
+    Posts rests;
+    for (int digit = 1; digit < grid.digits(level); ++digit) {
+      const std::size_t room = header == BundleHeader::none ? bundle_bytes(sorted[digit], header)
+                                                            : first_room(sorted[digit].size(), header);
+      Incoming& one = incoming.emplace_back(Incoming{ScratchVector(room), room});
+      firsts.add(channel.post_receive_up_to({one.memory.data(), room, MPI_PACKED},
+                                            ring_previous(rank, digit * step, size)));
+    }
+    for (int digit = 1; digit < grid.digits(level); ++digit) {
+      const std::size_t bytes = bundle_bytes(sorted[digit], header);
+      const std::size_t first = std::min(bytes, incoming[as_size(digit) - 1].room);
+      const int target = ring_next(rank, digit * step, size);
+      ScratchVector& bundle = outgoing.emplace_back(bytes);
+      write_bundle(sorted[digit], header, bundle.data());
+      const std::byte* rest = bundle.data() + first;
+      if (bytes == first) {
+        firsts.add(channel.post_send_packed(bundle, bytes, target));
+      } else {
+        firsts.add(channel.post_send({bundle.data(), first, MPI_PACKED}, target));
+        rests.add(channel.post_send({rest, bytes - first, MPI_PACKED}, target));
+      }
+    }
+    co_await firsts;
+    for (int digit = 1; digit < grid.digits(level) && header != BundleHeader::none; ++digit) {
+      auto& [memory, room] = incoming[as_size(digit) - 1];
+      const std::size_t bytes = told_bytes(memory.data());
+      if (bytes <= room) continue;
+      ScratchVector whole(bytes);
+      std::copy_n(memory.data(), room, whole.data());
+      memory.swap(whole);
+      rests.add(channel.post_receive({memory.data() + room, bytes - room, MPI_PACKED},
+                                     ring_previous(rank, digit * step, size)));
+    }
+    co_await rests;
+
+    parcels.assign(sorted[0].begin(), sorted[0].end());
+    for (int digit = 1; digit < grid.digits(level); ++digit) {
+      ScratchVector& memory = incoming[as_size(digit) - 1].memory;
+      read_bundle(memory.data(), sorted[digit], header, parcels);
+      delivered.memory.push_back(std::move(memory));
+    }
+    const auto arrived = [&](const Parcel& parcel) { return grid.ends(parcel.way, level); };
+    std::ranges::copy_if(parcels, std::back_inserter(delivered.parcels), arrived);
+    std::erase_if(parcels, arrived);
+  }
+}
+
+}  // namespace wisp::detail

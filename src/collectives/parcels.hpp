@@ -1,0 +1,48 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pattern/radix_grid.hpp"
+#include "transport/type_layout.hpp"
+#include "wisp/channel.hpp"
+#include "wisp/task.hpp"
+
+/// Blocks on their way over a grid of ranks, bundled into few messages.
+
+namespace wisp::detail {
+
+struct Parcel {
+  int way = 0;               ///< ranks on the ring from its sender to its receiver
+  bool is_straight = false;  ///< its data go by themselves; this tells of them
+  std::size_t bytes = 0;
+  const std::byte* data = nullptr;
+};
+
+/// The data of a block: where it lies, if they are without gaps, else packed in new memory.
+const std::byte* packed_data(const ConstBuffer& block, std::vector<ScratchVector>& memory);
+
+/// What a bundle says of its parcels. On a ring all ranks send alike: where there is one for each way, those
+/// of a bundle that comes have the ways of those that are sent.
+enum class BundleHeader { none, sizes, ways_and_sizes };
+
+std::size_t bundle_bytes(std::span<const Parcel> parcels, BundleHeader header);
+void write_bundle(std::span<const Parcel> parcels, BundleHeader header, std::byte* to);
+/// Of the bytes that it begins with, how many it has.
+std::size_t told_bytes(const std::byte* from);
+/// Appends the parcels, whose data stay where they are. `alike` has their ways, and without a header their
+/// sizes.
+void read_bundle(const std::byte* from, std::span<const Parcel> alike, BundleHeader header,
+                 std::vector<Parcel>& to);
+
+/// What has come to its receiver, and the memory in which it lies.
+struct Delivered {
+  std::vector<Parcel> parcels;
+  std::vector<ScratchVector> memory;
+};
+
+/// Brings each parcel to the end of its way. Those of a sender for a receiver stay in order.
+Task<> carry_parcels(Channel channel, RadixGrid grid, BundleHeader header, std::vector<Parcel> parcels,
+                     Delivered& delivered);
+
+}  // namespace wisp::detail

@@ -1,0 +1,154 @@
+// All-to-alls of irregular blocks and exchanges with unknown partners on simulated ranks: results, messages,
+// and what goes wrong.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "clusters.hpp"
+#include "effort.hpp"
+#include "exchanges.hpp"
+#include "pattern/radix_grid.hpp"
+#include "wisp/collectives.hpp"
+#include "wisp/simulate.hpp"
+
+namespace wisp {
+namespace {
+
+using test::check_alltoallv;
+using test::check_exchange;
+using test::cluster_of;
+using test::error_of;
+using test::Sizes;
+
+constexpr Sizes all_sizes[] = {Sizes::small, Sizes::mixed, Sizes::large, Sizes::few};
+
+TEST(ExchangeTest, AlltoallvOfAllSizes) {
+  for (int p = 1; p <= 33; ++p) {
+    for (const int seed : {0, 1, 2}) {
+      for (const Sizes sizes : all_sizes) {
+        for (const std::string_view algorithm : algorithms_of("alltoallv")) {
+          SCOPED_TRACE(std::to_string(p) + " ranks, seed " + std::to_string(seed) + ", " +
+                       std::string(algorithm));
+          simulate(cluster_of(p, seed), [&](Comm comm) {
+            return check_alltoallv(comm, static_cast<std::uint64_t>(seed), sizes, algorithm);
+          });
+          if (testing::Test::HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST(ExchangeTest, WithPartnersThatNobodyKnows) {
+  for (int p = 1; p <= 33; ++p) {
+    for (int seed = 0; seed < (test::is_quick() ? 3 : test::seeds() / 4); ++seed) {
+      for (const std::string_view algorithm : algorithms_of("exchange")) {
+        SCOPED_TRACE(std::to_string(p) + " ranks, seed " + std::to_string(seed) + ", " +
+                     std::string(algorithm));
+        simulate(cluster_of(p, seed), [&](Comm comm) -> Task<> {
+          // Several in a row: whoever is first must not disturb who is last.
+          for (const Sizes sizes : all_sizes) {
+            co_await check_exchange(comm, static_cast<std::uint64_t>(seed), sizes, {.algorithm = algorithm});
+          }
+        });
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(ExchangeTest, OnOneTagAndOnRawCommunicatorsOneAfterTheOther) {
+  for (int seed = 0; seed < test::seeds(); ++seed) {
+    for (const std::string_view algorithm : algorithms_of("exchange")) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::string(algorithm));
+      simulate(cluster_of(7, seed), [&](Comm comm) -> Task<> {
+        for (std::uint64_t run = 0; run < 5; ++run) {
+          co_await check_exchange(comm, run, Sizes::small, {.own_tag = 3, .algorithm = algorithm});
+          co_await check_exchange(comm.raw(), run, Sizes::small, {.algorithm = algorithm});
+          const Comm part = comm.raw().range(comm.rank() < 3 ? 0 : 3, comm.rank() < 3 ? 2 : 6);
+          co_await check_exchange(part, run, Sizes::small, {.algorithm = algorithm});
+        }
+      });
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+TEST(ExchangeTest, ManyAtOneTime) {
+  for (int seed = 0; seed < test::seeds() / 4; ++seed) {
+    simulate(cluster_of(9, seed), [](Comm comm) -> Task<> {
+      std::vector<Task<>> tasks;
+      for (std::uint64_t i = 0; i < 6; ++i) {
+        tasks.push_back(check_exchange(i % 2 == 0 ? comm : comm.range(0, 8), i, Sizes::mixed,
+                                       {.algorithm = i % 3 == 0 ? "grid" : "consensus"}));
+      }
+      co_await when_all(std::move(tasks));
+    });
+  }
+}
+
+TEST(ExchangeTest, SaysWhatIsWrong) {
+  const std::string error = error_of(3, [](Comm comm) -> Task<> {
+    const int data = 0;
+    const std::vector<Outgoing> messages{{3, buffer_of(data)}};
+    Arrivals arrivals;
+    co_await exchange(comm, messages, arrivals);
+  });
+  EXPECT_NE(error.find("wisp::exchange: destination = 3"), std::string::npos) << error;
+  const std::string sizes = error_of(4, [](Comm comm) -> Task<> {
+    const std::vector<int> send(8), counts(4, 2), other_counts(4, comm.rank() == 1 ? 1 : 2);
+    std::vector<int> receive(8);
+    co_await alltoallv(comm, ConstBlocks(send, other_counts), {receive, counts}, {.algorithm = "grid"});
+  });
+  EXPECT_NE(sizes.find("wisp::alltoallv: rank 1 sends"), std::string::npos) << sizes;
+}
+
+/// A rank sends one message for each digit but 0 in each level, whatever the blocks.
+TEST(ExchangeTest, MessagesAreThoseOfTheGrid) {
+  for (const int p : {2, 5, 16, 31, 64, 100, 257}) {
+    const SimulationOptions cluster = cluster_of(p);
+    const SimulationReport report =
+        simulate(cluster, [](Comm comm) { return check_alltoallv(comm, 1, Sizes::small, "grid"); });
+    detail::Machine machine;
+    machine.latency = cluster.latency + 2 * cluster.overhead;
+    machine.overhead = cluster.overhead;
+    machine.seconds_per_byte = 1 / cluster.bandwidth;
+    const detail::RadixGrid grid = detail::cheapest_grid(p, machine, 64);
+    std::uint64_t due = 0;
+    for (int level = 0; level < grid.levels(); ++level) {
+      due += static_cast<std::uint64_t>(grid.digits(level) - 1);
+    }
+    for (const SimulationReport::Rank& rank : report.ranks) EXPECT_EQ(rank.messages_sent, due) << p;
+  }
+}
+
+TEST(ExchangeTest, ThousandsOfRanksInFewMessages) {
+  const auto seconds = [](int p, std::string_view algorithm) {
+    return simulate(cluster_of(p),
+                    [&](Comm comm) { return check_alltoallv(comm, 1, Sizes::small, algorithm); })
+        .seconds;
+  };
+  EXPECT_GT(seconds(1024, "direct"), 10 * seconds(1024, {}));
+  simulate(cluster_of(4099), [](Comm comm) -> Task<> {
+    for (const std::string_view algorithm : algorithms_of("exchange")) {
+      co_await check_exchange(comm, 5, Sizes::mixed, {.algorithm = algorithm});
+    }
+  });
+}
+
+/// A rank with no partners holds nothing for the others.
+TEST(ExchangeTest, MemoryOfARankIsThatOfItsPartners) {
+  const auto most = [](int p) {
+    std::size_t peak = 0;
+    const SimulationReport report =
+        simulate(cluster_of(p), [](Comm comm) { return check_exchange(comm, 5, Sizes::small); });
+    for (const auto& rank : report.ranks) peak = std::max(peak, rank.peak_bytes);
+    return peak;
+  };
+  EXPECT_LT(most(4096), 4 * most(64));
+}
+
+}  // namespace
+}  // namespace wisp
