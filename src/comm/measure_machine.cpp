@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "transport/throw_error.hpp"
+#include "wisp/detail/as_size.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -36,6 +38,20 @@ std::optional<double> number_of_environment(const char* name) {
   const double number = std::strtod(text, nullptr);
   if (!(number > 0)) throw_error(MPI_ERR_ARG, "wisp: {} = {} is not a number above 0", name, text);
   return number;
+}
+
+/// What the environment says of messages, which must be the same on all ranks. True if it says all.
+bool read_environment(Machine& machine) {
+  const std::optional<double> microseconds = number_of_environment("WISP_LATENCY_US");
+  const std::optional<double> gigabytes = number_of_environment("WISP_BANDWIDTH_GBS");
+  if (microseconds) machine.latency = *microseconds * 1e-6;
+  if (gigabytes) machine.seconds_per_byte = 1e-9 / *gigabytes;
+  if (const std::optional<double> ranks = number_of_environment("WISP_DIRECT_RANKS")) {
+    machine.direct_ranks = static_cast<int>(std::clamp(*ranks, 1.0, 1e9));
+  }
+  // Most of the latency is a message's own work, or (on shared cores) the wait for a turn.
+  machine.overhead = machine.latency / (machine.shares_cores ? 8 : 4);
+  return microseconds && gigabytes;
 }
 
 /// The next power of two: so rough, measurements agree from run to run, and so do the algorithms chosen.
@@ -66,7 +82,51 @@ double most_ranks_per_core([[maybe_unused]] MPI_Comm comm) {
 #endif
 }
 
+/// True if all ranks of MPI_COMM_WORLD were started on this host. Each reads the same, or none does.
+bool all_are_here() {
+  int size = 0;
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  // Open MPI; MPICH and Intel MPI.
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    if (const char* here = std::getenv(name)) return std::atoi(here) == size;
+  }
+  return false;
+}
+
+/// Others may have been started by other launchers.
+bool is_of_world(MPI_Comm comm) {
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group ours = MPI_GROUP_NULL;
+  int size = 0;
+  check_mpi(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
+  check_mpi(MPI_Comm_group(comm, &ours), "MPI_Comm_group");
+  check_mpi(MPI_Group_size(ours, &size), "MPI_Group_size");
+  std::vector<int> ranks(as_size(size));
+  std::vector<int> in_world(as_size(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  check_mpi(MPI_Group_translate_ranks(ours, size, ranks.data(), world, in_world.data()),
+            "MPI_Group_translate_ranks");
+  check_mpi(MPI_Group_free(&world), "MPI_Group_free");
+  check_mpi(MPI_Group_free(&ours), "MPI_Group_free");
+  return std::ranges::find(in_world, MPI_UNDEFINED) == in_world.end();
+}
+
 }  // namespace
+
+Machine machine_of_launcher(MPI_Comm comm) {
+  Machine machine;
+#ifndef SMPI_H
+  if (all_are_here() && is_of_world(comm)) {
+    int size = 0;
+    check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+    // Not those that this rank may use: others may be bound to more or fewer.
+    machine.ranks_per_core = size / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+    machine.shares_cores = machine.ranks_per_core > 1;
+  }
+#endif
+  read_environment(machine);
+  return machine;
+}
 
 MessageCosts measure_messages(MPI_Comm comm, int first, int second) {
   constexpr int small_repeats = 20;
@@ -86,19 +146,6 @@ MessageCosts measure_messages(MPI_Comm comm, int first, int second) {
   }
   check_mpi(MPI_Bcast(measured, 2, MPI_DOUBLE, first, comm), "MPI_Bcast");
   return {measured[0], measured[1]};
-}
-
-bool read_environment(Machine& machine) {
-  const std::optional<double> microseconds = number_of_environment("WISP_LATENCY_US");
-  const std::optional<double> gigabytes = number_of_environment("WISP_BANDWIDTH_GBS");
-  if (microseconds) machine.latency = *microseconds * 1e-6;
-  if (gigabytes) machine.seconds_per_byte = 1e-9 / *gigabytes;
-  if (const std::optional<double> ranks = number_of_environment("WISP_DIRECT_RANKS")) {
-    machine.direct_ranks = static_cast<int>(std::clamp(*ranks, 1.0, 1e9));
-  }
-  // Most of the latency is a message's own work, or (on shared cores) the wait for a turn.
-  machine.overhead = machine.latency / (machine.shares_cores ? 8 : 4);
-  return microseconds && gigabytes;
 }
 
 Machine measure_machine(MPI_Comm comm) {

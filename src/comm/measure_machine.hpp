@@ -10,8 +10,9 @@ namespace wisp::detail {
 /// says is not measured. Collective.
 Machine measure_machine(MPI_Comm comm);
 
-/// What the environment says of messages, which must be the same on all ranks. True if it says all.
-bool read_environment(Machine& machine);
+/// What can be known without a message: what the environment says, and how many ranks share a core if the
+/// launcher says that it has started all of MPI_COMM_WORLD here, which it tells all of them alike. Local.
+Machine machine_of_launcher(MPI_Comm comm);
 
 /// α and β in seconds.
 struct MessageCosts {

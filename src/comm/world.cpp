@@ -176,7 +176,7 @@ std::shared_ptr<World> World::attach(MPI_Comm comm) {
   check_comm(comm, "wisp::Comm::attach");
   return attribute_of<World, 1>(comm, [&] {
     Facts facts = facts_of(comm);
-    read_environment(facts.machine);
+    facts.machine = machine_of_launcher(comm);
     return std::make_shared<World>(shared(transport_over({comm}, facts, false), facts), facts);
   });
 }
