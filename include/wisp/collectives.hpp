@@ -101,13 +101,14 @@ Operation scatter(const Comm& comm, const ConstBuffer& send, const Buffer& recei
 Operation scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& receive, int root,
                    const CollectiveOptions& options = {});
 
-/// Block r of `send` to rank r, where it becomes block rank() of `receive`. ⌈log2 p⌉ (α + nβ p/2).
+/// Block r of `send` to rank r, where it becomes block rank() of `receive`. Over a grid of k
+/// dimensions, k p^(1/k) o + k (α + p nβ), or all straight.
 Operation alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
                    const CollectiveOptions& options = {});
 /// The same with blocks of any sizes and places. In few messages over a grid of k dimensions,
-/// k p^(1/k) α + k Σ n_i β; large blocks go straight. Sizes that differ from the sender's throw
-/// MPI_ERR_TRUNCATE. Where most blocks are empty, the algorithm "direct" sends the others alone; `exchange`
-/// needs no counts at all. In place: blocks_in_place().
+/// k p^(1/k) o + k (α + Σ n_i β), and there sizes that differ from the sender's throw MPI_ERR_TRUNCATE; large
+/// blocks go straight, and on few ranks or such that share cores all do. Where most blocks are empty, the
+/// algorithm "direct" sends the others alone; `exchange` needs no counts at all. In place: blocks_in_place().
 Operation alltoallv(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
                     const CollectiveOptions& options = {});
 /// The same with a datatype for each block.
@@ -117,9 +118,8 @@ Operation alltoallw(const Comm& comm, const ConstBlocks& send, const Blocks& rec
 /// Blocks to any ranks, none of which knows who sends to it; what comes to this rank is in `arrivals` when
 /// the operation is done, in an order that depends on nothing but the arguments. A rank may send nothing,
 /// several blocks to one rank, and to itself. The list is copied; the blocks and `arrivals` must live until
-/// the end. m partners: 2 m o + (3 + ⌈log2 p⌉) α + n β, or over a grid k p^(1/k) o + k (α + n β), whichever
-/// is faster for few small messages; memory for what is sent and received alone (Hoefler, Siebert, Lumsdaine
-/// 2010).
+/// the end. m partners: 2 m o + (2 + 2 ⌈log2 p⌉) α + n β, or over a grid k p^(1/k) o + k (α + n β), whichever
+/// is faster for few small messages; no memory for each of p ranks (Hoefler, Siebert, Lumsdaine 2010).
 Operation exchange(const Comm& comm, std::span<const Outgoing> messages, Arrivals& arrivals,
                    const CollectiveOptions& options = {});
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstring>
-#include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -27,8 +27,9 @@ class Arrivals {
 
     /// The same as elements, if they are so many.
     template <class T>
-    requires std::is_trivially_copyable_v<T> std::vector<T> as()
-    const {
+    std::vector<T> as() const {
+      static_assert(std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> &&
+                    !std::is_same_v<T, bool>);
       if (bytes.size() % sizeof(T) != 0) {
         throw Error(MPI_ERR_TYPE, "wisp::Arrivals: rank " + std::to_string(source) + " sent " +
                                       std::to_string(bytes.size()) + " bytes, no multiple of an element's " +
@@ -46,7 +47,7 @@ class Arrivals {
   auto begin() const { return blocks_.begin(); }
   auto end() const { return blocks_.end(); }
 
-  /// For the exchange, and for tests: room for a block that is to come.
+  /// For the exchange: room for a block that is to come, null for one of nothing.
   std::byte* add(int source, std::size_t bytes) {
     return blocks_.emplace_back(Block{source, std::vector<std::byte>(bytes)}).bytes.data();
   }

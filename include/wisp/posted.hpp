@@ -117,7 +117,7 @@ class [[nodiscard]] Posted {
   detail::Message* message() const noexcept { return message_; }
   detail::Message* release() noexcept { return std::exchange(message_, nullptr); }
 
-  /// Gives it up if it is not done: whoever awaits it goes on, without a message.
+  /// Gives up a probe or a receive that is not done: whoever awaits it goes on, without a message.
   void cancel() {
     if (!done()) detail::end_waiting(*message_);
   }

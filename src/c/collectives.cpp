@@ -52,12 +52,14 @@ std::vector<Outgoing> outgoing(int count, const int* destinations, const void* s
                                const Count* sendcounts, const Displacement* sdispls, MPI_Datatype type) {
   std::vector<Outgoing> messages(checked_count(count, "count"));
   if (messages.empty()) return messages;
-  out(destinations, "destinations");
-  out(sendcounts, "sendcounts");
-  out(sdispls, "sdispls");
+  given(destinations, "destinations");
+  given(sendcounts, "sendcounts");
+  given(sdispls, "sdispls");
   MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  detail::check_mpi(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+  MPI_Aint extent = 0;  // of what is refused later, it does not matter
+  if (type != MPI_DATATYPE_NULL && sendbuf != MPI_IN_PLACE) {
+    detail::check_mpi(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+  }
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto* first = static_cast<const std::byte*>(sendbuf) + static_cast<MPI_Aint>(sdispls[i]) * extent;
     messages[i] = {destinations[i], {first, checked_count(sendcounts[i], "sendcounts[i]"), type}};
@@ -155,7 +157,9 @@ int WISP_Arrivals_count(WISP_Arrivals arrivals, int* count) {
 int WISP_Arrivals_block(WISP_Arrivals arrivals, int i, int* source, const void** data, MPI_Count* bytes) {
   return guarded("WISP_Arrivals_block", [&] {
     const Arrivals& all = arrivals_of(arrivals);
-    detail::check_within(MPI_ERR_ARG, "WISP_Arrivals_block", "i", i, 0, static_cast<int>(all.size()) - 1);
+    if (i < 0 || as_size(i) >= all.size()) {
+      detail::throw_error(MPI_ERR_ARG, "i = {}, but {} blocks have arrived", i, all.size());
+    }
     const Arrivals::Block& block = all[as_size(i)];
     out(source, "source") = block.source;
     out(data, "data") = block.bytes.data();

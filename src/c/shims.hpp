@@ -64,9 +64,14 @@ inline const Comm& comm_of(WISP_Comm comm) {
 
 /// A pointer that may not be null.
 template <class T>
-T& out(T* pointer, const char* name) {
+T& given(T* pointer, const char* name) {
   if (pointer == nullptr) detail::throw_error(MPI_ERR_ARG, "{} = NULL", name);
   return *pointer;
+}
+/// An argument that the call writes to.
+template <class T>
+T& out(T* pointer, const char* name) {
+  return given(pointer, name);
 }
 
 /// WISP_COMM_NULL for an empty communicator.

@@ -32,7 +32,6 @@ struct Arguments {
     std::vector<std::byte> color = {};
     std::vector<Outgoing> messages = {};  ///< of an exchange
     Arrivals* arrivals = nullptr;
-    bool shares_tag = false;  ///< with other operations, or with further runs of this one
   };
   std::shared_ptr<const More> more;
   std::shared_ptr<void> memory;  ///< what a run of a persistent operation finds out for the next ones

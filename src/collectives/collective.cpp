@@ -106,10 +106,6 @@ struct AlgorithmRun {
   }
   void prepare_to_repeat() {
     if (algorithm->make_memory != nullptr) given.memory = algorithm->make_memory();
-    if (!given.more || given.more->arrivals == nullptr) return;
-    Arguments::More repeated = *given.more;
-    repeated.shares_tag = true;
-    given.more = std::make_shared<const Arguments::More>(std::move(repeated));
   }
   Alike alike() const { return given.alike(); }
   void replace_types(KeptTypes& types) { given.replace_types(types); }

@@ -1,12 +1,12 @@
 // Blocks to ranks that do not know of them, in two ways.
 //
 //   consensus   each block by itself, in a message that tells its sender when it was received. Whose messages
-//               were all received begins a barrier; when that ends, nothing is on its way any more.
-//                                                              m partners:  2 m o + (3 + ⌈log2 p⌉) α + n β
+//               were all received begins a barrier; when that ends, nothing is on its way any more. Another
+//               barrier: all have heard of it.              m partners:  2 m o + (2 + 2 ⌈log2 p⌉) α + n β
 //   grid        blocks in bundles over a grid of k dimensions, however few or many partners a rank has; large
 //               ones are told of there, and go straight          k p^(1/k) o + k (α + n β)
 //
-// Memory: what is sent and received, and nothing for ranks that are no partners.
+// Memory: of its partners, and in the grid of what passes a rank on its way; nothing for each of p ranks.
 //
 // Source: Hoefler, Siebert, Lumsdaine 2010, section 4 (NBX)
 
@@ -57,7 +57,7 @@ Task<> receive_all(Channel lane, Listening& listening, Arrivals& arrivals) {
   while (!listening.is_over) {
     listening.probe = lane.post_probe_any();
     const Envelope found = co_await listening.probe;
-    if (listening.is_over) break;
+    if (listening.is_over) break;  // cancelled: all that was sent has been found before
     const int source = lane.source_of(found);
     std::byte* const block = arrivals.add(source, found.bytes);
     receives.add(lane.post_receive({block, found.bytes, MPI_PACKED}, source));
@@ -78,7 +78,7 @@ Task<> agree_on_end(Channel channel, Posts& sends, Listening& listening) {
 
 void take_own(const Outgoing& message, int rank, Arrivals& arrivals) {
   std::byte* const block = arrivals.add(rank, bytes_of(message.block));
-  if (message.block.count > 0) pack(message.block, TypeLayout::of(message.block.type), block);
+  if (block != nullptr) pack(message.block, TypeLayout::of(message.block.type), block);
 }
 
 using More = std::shared_ptr<const Arguments::More>;
@@ -98,11 +98,11 @@ Task<> exchange_by_consensus(Channel channel, More given) {
   Listening listening;
   co_await when_all(receive_all(lane, listening, arrivals), agree_on_end(channel, sends, listening));
   arrivals.sort();
-  // Who has not heard of the end must not take the next one's messages with this tag for this one's.
-  if (given->shares_tag) co_await barrier_of(channel);
+  // Tags come back: who has not heard of the end must not take a later one's messages for this one's.
+  co_await barrier_of(channel);
 }
 
-RadixGrid grid_of(int ranks, const Machine& machine) {
+RadixGrid grid_of_few(int ranks, const Machine& machine) {
   return cheapest_grid(ranks, machine, typical_partners * typical_block / ranks);
 }
 
@@ -110,7 +110,7 @@ Task<> exchange_over_grid(Channel channel, More given) {
   const int size = channel.size();
   const int rank = channel.rank();
   const Machine& machine = channel.world().machine();
-  const RadixGrid grid = grid_of(size, machine);
+  const RadixGrid grid = grid_of_few(size, machine);
   const Channel straight = channel.lane(0);
   Arrivals& arrivals = *given->arrivals;
   arrivals.clear();
@@ -124,8 +124,8 @@ Task<> exchange_over_grid(Channel channel, More given) {
     if (way == 0) {
       take_own(message, rank, arrivals);
     } else {
-      parcels.push_back(
-          {way, is_straight, bytes, is_straight ? nullptr : packed_data(message.block, delivered.memory)});
+      parcels.push_back({way, is_straight, bytes,
+                         is_straight ? nullptr : packed_data(message.block, bytes, delivered.memory)});
     }
     if (is_straight) large.add(straight.post_send(message.block, message.destination));
   }
@@ -146,18 +146,18 @@ Task<> exchange_over_grid(Channel channel, More given) {
 
 Cost consensus_cost(T t) {
   const double partners = std::min(typical_partners, t.p - 1);
-  const double startups = 2 * partners + t.log2;
+  const double startups = 2 * partners + 2 * t.log2;
   const double bytes = partners * typical_block;
   return {startups,
           bytes,
-          steps_of_all(t.machine, 3) + t.log2,
+          steps_of_all(t.machine, 4) + 2 * t.log2,
           t.p * startups,
           t.p * bytes,
-          exchange_seconds(t.machine, 2 * partners, typical_block) + t.path(1 + t.log2, 0)};
+          exchange_seconds(t.machine, 2 * partners, typical_block) + t.path(1 + 2 * t.log2, 0)};
 }
 Cost grid_cost_of_few(T t) {
   const int ranks = static_cast<int>(t.p);
-  return cost_of_grid(grid_of(ranks, t.machine), t.machine, typical_partners * typical_block / ranks);
+  return cost_of_grid(grid_of_few(ranks, t.machine), t.machine, typical_partners * typical_block / ranks);
 }
 
 constexpr Algorithm exchange_algorithms[] = {
@@ -185,8 +185,6 @@ Operation exchange(const Comm& comm, std::span<const Outgoing> messages, Arrival
   detail::Arguments::More more;
   more.messages.assign(messages.begin(), messages.end());
   more.arrivals = &arrivals;
-  more.shares_tag =
-      options.own_tag || detail::CommAccess::context(comm)->kind == detail::TagLayout::Kind::raw;
   return detail::make_operation(comm, detail::exchange_row, options, call.more(std::move(more)));
 }
 

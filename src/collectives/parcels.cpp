@@ -15,9 +15,16 @@
 #include <utility>
 
 #include "pattern/ring.hpp"
+#include "wisp/error.hpp"
 
 namespace wisp::detail {
 namespace {
+
+[[noreturn]] void throw_damaged() {
+  throw Error(MPI_ERR_OTHER,
+              "wisp: a bundle of blocks is damaged: ranks have named different algorithms, or a simulated "
+              "cluster carries too few bytes of a message (SimulationOptions::carried_bytes)");
+}
 
 /// Numbers in as few bytes as they need, seven bits in each.
 std::size_t number_bytes(std::uint64_t number) {
@@ -30,10 +37,10 @@ std::byte* write_number(std::byte* to, std::uint64_t number) {
   *to++ = static_cast<std::byte>(number);
   return to;
 }
-std::uint64_t read_number(const std::byte*& from) {
+std::uint64_t read_number(const std::byte*& from, const std::byte* end) {
   std::uint64_t number = 0;
-  int shift = 0;
-  for (;; shift += 7) {
+  for (int shift = 0;; shift += 7) {
+    if (from == end || shift > 63) throw_damaged();
     const auto byte = static_cast<std::uint64_t>(*from++);
     number |= (byte & 127) << shift;
     if (byte < 128) return number;
@@ -99,11 +106,13 @@ struct Incoming {
 
 }  // namespace
 
-const std::byte* packed_data(const ConstBuffer& block, std::vector<ScratchVector>& memory) {
+const std::byte* packed_data(const ConstBuffer& block, std::size_t bytes,
+                             std::vector<ScratchVector>& memory) {
+  if (bytes == 0) return nullptr;
   const TypeLayout layout = TypeLayout::of(block.type);
   if (layout.contiguous) return static_cast<const std::byte*>(block.address) + layout.true_lower;
-  ScratchVector& packed = memory.emplace_back(block.count * layout.size);
-  if (block.count > 0) pack(block, layout, packed.data());
+  ScratchVector& packed = memory.emplace_back(bytes);
+  pack(block, layout, packed.data());
   return packed.data();
 }
 
@@ -140,15 +149,24 @@ void read_bundle(const std::byte* from, std::span<const Parcel> alike, BundleHea
   if (header == BundleHeader::none) {
     to.insert(to.end(), alike.begin(), alike.end());
   } else {
+    const std::size_t bytes = told_bytes(from);
+    const std::byte* const end = from + bytes;
+    if (bytes < sizeof(std::uint64_t)) throw_damaged();
     from += sizeof(std::uint64_t);
     const bool has_ways = header == BundleHeader::ways_and_sizes;
-    const std::size_t parcels = has_ways ? read_number(from) : alike.size();
+    const std::size_t parcels = has_ways ? read_number(from, end) : alike.size();
     int way = 0;
     for (std::size_t i = 0; i < parcels; ++i) {
-      way = has_ways ? way + unfolded(read_number(from)) : alike[i].way;
-      const std::uint64_t size = read_number(from);
+      way = has_ways ? way + unfolded(read_number(from, end)) : alike[i].way;
+      const std::uint64_t size = read_number(from, end);
       to.push_back({way, (size & 1) != 0, size >> 1});
     }
+    auto left = static_cast<std::size_t>(end - from);
+    for (std::size_t i = first; i < to.size(); ++i) {
+      if (carried_bytes(to[i]) > left) throw_damaged();
+      left -= carried_bytes(to[i]);
+    }
+    if (left != 0) throw_damaged();
   }
   for (std::size_t i = first; i < to.size(); ++i) {
     to[i].data = from;
@@ -171,6 +189,7 @@ Task<> carry_parcels(Channel channel, RadixGrid grid, BundleHeader header, std::
       const std::size_t room = header == BundleHeader::none ? bundle_bytes(sorted[digit], header)
                                                             : first_room(sorted[digit].size(), header);
       Incoming& one = incoming.emplace_back(Incoming{ScratchVector(room), room});
+      if (header != BundleHeader::none) std::memset(one.memory.data(), 0, sizeof(std::uint64_t));
       firsts.add(channel.post_receive_up_to({one.memory.data(), room, MPI_PACKED},
                                             ring_previous(rank, digit * step, size)));
     }

@@ -19,8 +19,8 @@ struct Parcel {
   const std::byte* data = nullptr;
 };
 
-/// The data of a block: where it lies, if they are without gaps, else packed in new memory.
-const std::byte* packed_data(const ConstBuffer& block, std::vector<ScratchVector>& memory);
+/// The data of a block of so many bytes: where it lies, if they are without gaps, else packed in new memory.
+const std::byte* packed_data(const ConstBuffer& block, std::size_t bytes, std::vector<ScratchVector>& memory);
 
 /// What a bundle says of its parcels. On a ring all ranks send alike: where there is one for each way, those
 /// of a bundle that comes have the ways of those that are sent.
@@ -28,10 +28,10 @@ enum class BundleHeader { none, sizes, ways_and_sizes };
 
 std::size_t bundle_bytes(std::span<const Parcel> parcels, BundleHeader header);
 void write_bundle(std::span<const Parcel> parcels, BundleHeader header, std::byte* to);
-/// Of the bytes that it begins with, how many it has.
+/// The size of a bundle with a header, which its first bytes tell.
 std::size_t told_bytes(const std::byte* from);
 /// Appends the parcels, whose data stay where they are. `alike` has their ways, and without a header their
-/// sizes.
+/// sizes. An error if they do not fit into the bundle.
 void read_bundle(const std::byte* from, std::span<const Parcel> alike, BundleHeader header,
                  std::vector<Parcel>& to);
 

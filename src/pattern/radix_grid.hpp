@@ -18,7 +18,7 @@ class RadixGrid {
   constexpr RadixGrid(int ranks, int radix) : ranks_(ranks), radix_(radix) {
     for (std::int64_t step = 1; step < ranks; step *= radix) ++levels_;
   }
-  /// The smallest radix with which ways have so many digits.
+  /// The smallest radix with which ways have at most so many digits.
   static RadixGrid of_dimensions(int ranks, int dimensions) {
     const double root = std::pow(ranks, 1.0 / dimensions);
     const int guess = std::max(2, static_cast<int>(root) - 1);
@@ -64,15 +64,19 @@ inline double exchange_seconds(const Machine& machine, double messages, double b
   return std::max(fan, 2 * messages * machine.overhead);
 }
 
-/// Steps in each of which everybody waits for everybody. Where ranks share cores, all have their turn between
-/// two of them; a turn takes about six times as long as a message between two that wait for nobody else.
+/// Steps in each of which everybody waits for everybody, in latencies. Where ranks share cores, all have
+/// their turn between two of them, which takes about seven times as long as one message between two ranks of
+/// a host that wait for nothing else.
 inline double steps_of_all(const Machine& machine, int steps) {
-  return machine.shares_cores ? 1 + 6 * machine.ranks_per_core * (steps - 1) : steps;
+  if (!machine.shares_cores) return steps;
+  constexpr double longest_in_host = 6e-6;  // more is the way to another host
+  const double turn = 7 * machine.ranks_per_core * std::min(machine.latency, longest_in_host);
+  return steps + (steps - 1) * turn / machine.latency;
 }
 
 /// What it costs to send every rank a block over a grid.
 inline Cost cost_of_grid(const RadixGrid& grid, const Machine& machine, double block_bytes) {
-  constexpr double parcel_of_message = 1.0 / 8;  // the work to take it from one bundle to another
+  constexpr double parcel_seconds = 6e-8;  // to take it from one bundle to another
   Cost cost{.alone = 0};
   double moved = 0;
   for (int level = 0; level < grid.levels(); ++level) {
@@ -84,6 +88,7 @@ inline Cost cost_of_grid(const RadixGrid& grid, const Machine& machine, double b
     cost.alone += exchange_seconds(machine, messages, bytes / messages);
   }
   cost.steps = steps_of_all(machine, grid.levels());
+  const double parcel_of_message = std::min(1.0 / 8, parcel_seconds / (2 * machine.overhead));
   cost.messages = (cost.startups + parcel_of_message * moved) * grid.ranks();
   cost.volume = 2 * cost.bytes * grid.ranks();  // packed and unpacked on the way
   return cost;

@@ -215,6 +215,11 @@ static void test_exchange(void) {
   CHECK_ARRIVALS(WISP_Wait(&request, MPI_STATUS_IGNORE));
   OK(WISP_Request_free(&request));
   EXPECT(WISP_Arrivals_block(arrivals, 3, &source, &data, &bytes) == MPI_ERR_ARG);
+  EXPECT(strcmp(WISP_Error_message(), "WISP_Arrivals_block: i = 3, but 3 blocks have arrived") == 0);
+  EXPECT(WISP_Exchange(3, destinations, in, counts, displs, MPI_DATATYPE_NULL, arrivals, comm) ==
+         MPI_ERR_TYPE);
+  EXPECT(WISP_Exchange(3, destinations, MPI_IN_PLACE, counts, displs, MPI_INT, arrivals, comm) !=
+         MPI_SUCCESS);
   OK(WISP_Arrivals_free(&arrivals));
   EXPECT(arrivals == WISP_ARRIVALS_NULL);
 }
