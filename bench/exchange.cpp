@@ -131,6 +131,7 @@ void bench_exchange(const Options& options) {
 void simulate_exchange(const Options& options, const SimulationOptions& cluster) {
   Report report(options, fmt::format("wisp simulate exchange: {} ranks, virtual time", cluster.ranks), true);
   // Direct all-to-alls have p² messages, and all of them p² counts.
+  constexpr int most_ranks_of_direct = 2048;
   constexpr int most_ranks_of_alltoalls = 4096;
   using Program = Task<> (*)(Comm, Partnered&, CollectiveOptions);
   const Program by_exchange = [](Comm comm, Partnered& cell, CollectiveOptions how) -> Task<> {
@@ -145,10 +146,8 @@ void simulate_exchange(const Options& options, const SimulationOptions& cluster)
   for (const std::string_view name : algorithms_of("exchange")) {
     variants.push_back({std::string(name), by_exchange, name});
   }
-  if (cluster.ranks <= most_ranks_of_alltoalls) {
-    variants.push_back({"direct", exchange_by_alltoalls, "direct"});
-    variants.push_back({"chosen", exchange_by_alltoalls, {}});
-  }
+  if (cluster.ranks <= most_ranks_of_direct) variants.push_back({"direct", exchange_by_alltoalls, "direct"});
+  if (cluster.ranks <= most_ranks_of_alltoalls) variants.push_back({"chosen", exchange_by_alltoalls, {}});
   for (const int partners : partners_of_cases) {
     for (const int bytes : bytes_of_cases(options)) {
       std::vector<Row> rows;

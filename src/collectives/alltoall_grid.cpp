@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "collectives/algorithms.hpp"
 #include "collectives/parcels.hpp"
 #include "pattern/ring.hpp"
 #include "transport/throw_error.hpp"
+#include "wisp/error.hpp"
 
 namespace wisp::detail {
 
@@ -22,11 +24,17 @@ Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, RadixGr
   const std::size_t threshold =
       is_regular ? std::numeric_limits<std::size_t>::max() : straight_bytes(grid, channel.world().machine());
   const Channel straight = channel.lane(0);
+  std::vector<std::pair<int, Posted>> due;  // large blocks, by their source
   Posts large;
   std::vector<ScratchVector> unwanted;
   Delivered delivered;
   std::vector<Parcel> parcels;
   parcels.reserve(as_size(size) - 1);
+  for (int way = 1; way < size; ++way) {
+    const int source = ring_previous(rank, way, size);
+    if (receive.bytes(source) < threshold) continue;
+    due.emplace_back(source, straight.post_receive(receive(source), source));
+  }
   for (int way = 1; way < size; ++way) {
     const int target = ring_next(rank, way, size);
     const std::size_t bytes = send.bytes(target);
@@ -36,23 +44,32 @@ Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, RadixGr
                        is_straight ? nullptr : packed_data(send(target), bytes, delivered.memory)});
   }
   copy_block(send(rank), receive(rank));
+
   const BundleHeader header = is_regular ? BundleHeader::none : BundleHeader::sizes;
   co_await carry_parcels(std::move(channel), grid, header, std::move(parcels), delivered);
+  // Whatever is on its way is received, and what does not come is not waited for: all ranks end, and no later
+  // operation gets anything of it.
   std::optional<Parcel> wrong;
   for (const Parcel& parcel : delivered.parcels) {
     const int source = ring_previous(rank, parcel.way, size);
-    const bool fits = parcel.bytes == receive.bytes(source);
-    if (!fits && !wrong) wrong = parcel;
-    if (parcel.is_straight) {
-      // Received in any case: nobody waits for ever, and no later operation gets it.
-      const Buffer to = fits ? receive(source)
-                             : Buffer(unwanted.emplace_back(parcel.bytes).data(), parcel.bytes, MPI_PACKED);
-      large.add(straight.post_receive(to, source));
-    } else if (fits && parcel.bytes > 0) {
+    const std::size_t expected = receive.bytes(source);
+    const bool is_due = expected >= threshold;
+    if (parcel.bytes != expected && !wrong) wrong = parcel;
+    if (parcel.is_straight && !is_due) {
+      std::byte* const room = unwanted.emplace_back(parcel.bytes).data();
+      large.add(straight.post_receive({room, parcel.bytes, MPI_PACKED}, source));
+    } else if (!parcel.is_straight && is_due) {
+      std::erase_if(due, [&](const auto& one) { return one.first == source; });
+    } else if (parcel.bytes == expected && !is_due && expected > 0) {
       unpack(parcel.data, receive(source), receive.layout(source));
     }
   }
-  co_await large;
+  for (auto& [source, posted] : due) large.add(std::move(posted));
+  try {
+    co_await large;
+  } catch (const Error&) {
+    if (!wrong) throw;  // one that was too long
+  }
   if (wrong) {
     const int source = ring_previous(rank, wrong->way, size);
     throw_error(MPI_ERR_TRUNCATE, "{}: rank {} sends {} bytes to rank {}, where {} are expected",

@@ -109,11 +109,11 @@ inline RadixGrid cheapest_grid(int ranks, const Machine& machine, double block_b
   return cheapest;
 }
 
-/// A block of so many bytes is better sent straight: each further level costs its bytes once more, and saves
-/// a message that is sent and received.
+/// A block of so many bytes is better sent straight: each level costs its bytes once, and a message of its
+/// own hides behind them once they take longer.
 inline std::size_t straight_bytes(const RadixGrid& grid, const Machine& machine) {
   return static_cast<std::size_t>(2 * straight_threshold(machine)) /
-         static_cast<std::size_t>(std::max(1, grid.levels() - 1));
+         static_cast<std::size_t>(std::max(1, grid.levels()));
 }
 
 }  // namespace wisp::detail
