@@ -24,10 +24,10 @@ Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, RadixGr
   const std::size_t threshold =
       is_regular ? std::numeric_limits<std::size_t>::max() : straight_bytes(grid, channel.world().machine());
   const Channel straight = channel.lane(0);
+  Delivered delivered;
+  std::vector<ScratchVector> unwanted;
   std::vector<std::pair<int, Posted>> due;  // large blocks, by their source
   Posts large;
-  std::vector<ScratchVector> unwanted;
-  Delivered delivered;
   std::vector<Parcel> parcels;
   parcels.reserve(as_size(size) - 1);
   for (int way = 1; way < size; ++way) {
