@@ -115,7 +115,6 @@ bool is_of_world(MPI_Comm comm) {
 
 Machine machine_of_launcher(MPI_Comm comm) {
   Machine machine;
-#ifndef SMPI_H
   if (all_are_here() && is_of_world(comm)) {
     int size = 0;
     check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
@@ -123,7 +122,6 @@ Machine machine_of_launcher(MPI_Comm comm) {
     machine.ranks_per_core = size / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
     machine.shares_cores = machine.ranks_per_core > 1;
   }
-#endif
   read_environment(machine);
   return machine;
 }
