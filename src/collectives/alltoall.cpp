@@ -42,9 +42,6 @@ Task<> run_exchange(Channel channel, const Arguments& given, Exchange exchange) 
   return exchange(std::move(channel), given.blocks_to_send(ranks), to);
 }
 
-/// Of irregular blocks, whose sizes not all ranks know; larger ones go straight.
-constexpr double typical_bytes = 64;
-
 template <int radix>
 RadixGrid grid_of(int ranks, const Machine& machine, double bytes) {
   return radix > 0 ? RadixGrid(ranks, radix) : cheapest_grid(ranks, machine, bytes);
@@ -52,12 +49,12 @@ RadixGrid grid_of(int ranks, const Machine& machine, double bytes) {
 /// With blocks of one size, or with such as are not known.
 template <int radix, bool is_regular>
 Cost grid_cost(T t) {
-  const double bytes = is_regular ? t.n : typical_bytes;
+  const double bytes = is_regular ? t.n : typical_block;
   return cost_of_grid(grid_of<radix>(static_cast<int>(t.p), t.machine, bytes), t.machine, bytes);
 }
 template <int radix, bool is_regular>
 Task<> run_grid(Channel channel, const Arguments& given) {
-  const double bytes = is_regular ? static_cast<double>(given.bytes) : typical_bytes;
+  const double bytes = is_regular ? static_cast<double>(given.bytes) : typical_block;
   const RadixGrid grid = grid_of<radix>(channel.size(), channel.world().machine(), bytes);
   const auto exchange = [grid](Channel on, BlockList send, BlockList receive) {
     return alltoall_grid(std::move(on), std::move(send), std::move(receive), grid, is_regular);
@@ -67,12 +64,12 @@ Task<> run_grid(Channel channel, const Arguments& given) {
 
 template <bool is_regular>
 Cost pairwise_cost(T t) {
-  const double n = is_regular ? t.n : typical_bytes;
+  const double n = is_regular ? t.n : typical_block;
   return {t.p, t.p * n, t.p - 1, t.p * (t.p - 1), t.p * t.p * n, t.path(t.p - 1, (t.p - 1) * n)};
 }
 template <bool is_regular>
 Cost direct_exchange_cost(T t) {
-  const double n = is_regular ? t.n : typical_bytes;
+  const double n = is_regular ? t.n : typical_block;
   return {t.p - 1, t.p * n, 1, t.p * (t.p - 1), t.p * t.p * n, exchange_seconds(t.machine, t.p - 1, n)};
 }
 template <ExchangeOfAll* exchange>

@@ -37,11 +37,9 @@ Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, RadixGr
   }
   for (int way = 1; way < size; ++way) {
     const int target = ring_next(rank, way, size);
-    const std::size_t bytes = send.bytes(target);
-    const bool is_straight = bytes >= threshold;
-    if (is_straight) large.add(straight.post_send(send(target), target));
-    parcels.push_back({way, is_straight, bytes,
-                       is_straight ? nullptr : packed_data(send(target), bytes, delivered.memory)});
+    const Buffer block = send(target);
+    parcels.push_back(make_parcel(way, block, send.bytes(target), threshold, delivered.memory));
+    if (parcels.back().is_straight) large.add(straight.post_send(block, target));
   }
   copy_block(send(rank), receive(rank));
 

@@ -1,10 +1,16 @@
 #include "wisp/detail/channel_collectives.hpp"
 
 #include "collectives/algorithms.hpp"
+#include "collectives/channel_walks.hpp"
 #include "pattern/knomial_tree.hpp"
 #include "wisp/detail/tree_neighbors.hpp"
 
 namespace wisp::detail {
+
+Task<> barrier_on(Channel channel) {
+  if (channel.world().machine().shares_cores) return barrier_tree(std::move(channel));
+  return doubling_barrier(RingWalk(std::move(channel)));
+}
 
 Task<> bcast_on(Channel channel, Buffer buffer, int root) {
   const int radix_bits = down_radix_bits(channel);

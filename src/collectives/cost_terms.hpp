@@ -86,11 +86,7 @@ struct Terms {
   /// Up two trees and down again, with so many bytes on the path.
   double two_tree(double bytes) const { return path(2 * log2, bytes) + machine.overhead; }
   /// From one to all others, or from all to one.
-  double fan(double bytes) const {
-    if (p == 1) return 0;
-    const double wire = bytes * machine.seconds_per_byte;
-    return machine.latency + wire + (p - 2) * std::max(machine.overhead, wire);
-  }
+  double fan(double bytes) const { return fan_seconds(machine, p - 1, bytes); }
   /// Of a rank with a message, and with bytes.
   double busy(double bytes) const { return machine.overhead + bytes * machine.seconds_per_byte; }
 };

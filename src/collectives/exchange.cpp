@@ -13,12 +13,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "collectives/channel_walks.hpp"
 #include "collectives/checks.hpp"
 #include "collectives/collective.hpp"
 #include "collectives/parcels.hpp"
 #include "pattern/ring.hpp"
 #include "transport/throw_error.hpp"
+#include "wisp/detail/channel_collectives.hpp"
 #include "wisp/exchange.hpp"
 
 namespace wisp {
@@ -45,12 +45,6 @@ namespace {
 using T = const Terms&;
 
 constexpr double typical_partners = 6;
-constexpr double typical_block = 64;
-
-Task<> barrier_of(Channel channel) {
-  if (channel.world().machine().shares_cores) return barrier_tree(std::move(channel));
-  return doubling_barrier(RingWalk(std::move(channel)));
-}
 
 Task<> receive_all(Channel lane, Listening& listening, Arrivals& arrivals) {
   Posts receives;
@@ -68,7 +62,7 @@ Task<> receive_all(Channel lane, Listening& listening, Arrivals& arrivals) {
 Task<> agree_on_end(Channel channel, Posts& sends, Listening& listening) {
   try {
     co_await sends;
-    co_await barrier_of(std::move(channel));
+    co_await barrier_on(std::move(channel));
   } catch (...) {
     listening.end();
     throw;
@@ -99,7 +93,7 @@ Task<> exchange_by_consensus(Channel channel, More given) {
   co_await when_all(receive_all(lane, listening, arrivals), agree_on_end(channel, sends, listening));
   arrivals.sort();
   // Tags come back: who has not heard of the end must not take a later one's messages for this one's.
-  co_await barrier_of(channel);
+  co_await barrier_on(channel);
 }
 
 RadixGrid grid_of_few(int ranks, const Machine& machine) {
@@ -111,23 +105,21 @@ Task<> exchange_over_grid(Channel channel, More given) {
   const int rank = channel.rank();
   const Machine& machine = channel.world().machine();
   const RadixGrid grid = grid_of_few(size, machine);
+  const std::size_t threshold = straight_bytes(grid, machine);
   const Channel straight = channel.lane(0);
   Arrivals& arrivals = *given->arrivals;
   arrivals.clear();
-  Posts large;
   Delivered delivered;
+  Posts large;
   std::vector<Parcel> parcels;
   for (const Outgoing& message : given->messages) {
     const int way = ring_previous(message.destination, rank, size);
-    const std::size_t bytes = bytes_of(message.block);
-    const bool is_straight = way != 0 && bytes >= straight_bytes(grid, machine);
     if (way == 0) {
       take_own(message, rank, arrivals);
-    } else {
-      parcels.push_back({way, is_straight, bytes,
-                         is_straight ? nullptr : packed_data(message.block, bytes, delivered.memory)});
+      continue;
     }
-    if (is_straight) large.add(straight.post_send(message.block, message.destination));
+    parcels.push_back(make_parcel(way, message.block, bytes_of(message.block), threshold, delivered.memory));
+    if (parcels.back().is_straight) large.add(straight.post_send(message.block, message.destination));
   }
   co_await carry_parcels(std::move(channel), grid, BundleHeader::ways_and_sizes, std::move(parcels),
                          delivered);

@@ -106,14 +106,19 @@ struct Incoming {
 
 }  // namespace
 
-const std::byte* packed_data(const ConstBuffer& block, std::size_t bytes,
-                             std::vector<ScratchVector>& memory) {
-  if (bytes == 0) return nullptr;
+Parcel make_parcel(int way, const ConstBuffer& block, std::size_t bytes, std::size_t threshold,
+                   std::vector<ScratchVector>& memory) {
+  Parcel parcel{way, bytes >= threshold, bytes};
+  if (parcel.is_straight || bytes == 0) return parcel;
   const TypeLayout layout = TypeLayout::of(block.type);
-  if (layout.contiguous) return static_cast<const std::byte*>(block.address) + layout.true_lower;
-  ScratchVector& packed = memory.emplace_back(bytes);
-  pack(block, layout, packed.data());
-  return packed.data();
+  if (layout.contiguous) {
+    parcel.data = static_cast<const std::byte*>(block.address) + layout.true_lower;
+  } else {
+    ScratchVector& packed = memory.emplace_back(bytes);
+    pack(block, layout, packed.data());
+    parcel.data = packed.data();
+  }
+  return parcel;
 }
 
 std::size_t bundle_bytes(std::span<const Parcel> parcels, BundleHeader header) {
@@ -124,17 +129,15 @@ std::size_t bundle_bytes(std::span<const Parcel> parcels, BundleHeader header) {
   return sizeof(std::uint64_t) + bytes;
 }
 
-void write_bundle(std::span<const Parcel> parcels, BundleHeader header, std::byte* to) {
+void write_bundle(std::span<const Parcel> parcels, BundleHeader header, std::span<std::byte> room) {
+  std::byte* to = room.data();
   if (header != BundleHeader::none) {
-    const std::uint64_t bytes = bundle_bytes(parcels, header);
+    const std::uint64_t bytes = room.size();
     std::memcpy(to, &bytes, sizeof(bytes));
     to += sizeof(bytes);
     tell(parcels, header, [&](std::uint64_t number) { to = write_number(to, number); });
   }
-  for (const Parcel& parcel : parcels) {
-    const std::size_t bytes = carried_bytes(parcel);
-    to = std::copy_n(parcel.data, bytes, to);
-  }
+  for (const Parcel& parcel : parcels) to = std::copy_n(parcel.data, carried_bytes(parcel), to);
 }
 
 std::size_t told_bytes(const std::byte* from) {
@@ -198,7 +201,7 @@ Task<> carry_parcels(Channel channel, RadixGrid grid, BundleHeader header, std::
       const std::size_t first = std::min(bytes, incoming[as_size(digit) - 1].room);
       const int target = ring_next(rank, digit * step, size);
       ScratchVector& bundle = outgoing.emplace_back(bytes);
-      write_bundle(sorted[digit], header, bundle.data());
+      write_bundle(sorted[digit], header, {bundle.data(), bytes});
       const std::byte* rest = bundle.data() + first;
       if (bytes == first) {
         firsts.add(channel.post_send_packed(bundle, bytes, target));

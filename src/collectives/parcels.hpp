@@ -19,15 +19,18 @@ struct Parcel {
   const std::byte* data = nullptr;
 };
 
-/// The data of a block of so many bytes: where it lies, if they are without gaps, else packed in new memory.
-const std::byte* packed_data(const ConstBuffer& block, std::size_t bytes, std::vector<ScratchVector>& memory);
+/// Of a block of so many bytes, straight from the threshold on. Its data are where they lie, if they have no
+/// gaps, else packed in new memory.
+Parcel make_parcel(int way, const ConstBuffer& block, std::size_t bytes, std::size_t threshold,
+                   std::vector<ScratchVector>& memory);
 
 /// What a bundle says of its parcels. On a ring all ranks send alike: where there is one for each way, those
 /// of a bundle that comes have the ways of those that are sent.
 enum class BundleHeader { none, sizes, ways_and_sizes };
 
 std::size_t bundle_bytes(std::span<const Parcel> parcels, BundleHeader header);
-void write_bundle(std::span<const Parcel> parcels, BundleHeader header, std::byte* to);
+/// Into as much room as it needs.
+void write_bundle(std::span<const Parcel> parcels, BundleHeader header, std::span<std::byte> room);
 /// The size of a bundle with a header, which its first bytes tell.
 std::size_t told_bytes(const std::byte* from);
 /// Appends the parcels, whose data stay where they are. `alike` has their ways, and without a header their

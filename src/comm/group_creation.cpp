@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "comm/comm_access.hpp"
+#include "comm/mpi_group.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/detail/channel_collectives.hpp"
@@ -62,16 +62,7 @@ std::vector<int> ranks_of(const Comm& comm, const char* call, MPI_Group group) {
   if (below == MPI_COMM_NULL) {
     detail::throw_error(MPI_ERR_GROUP, "{}: a simulated cluster has no MPI groups; give ranks", call);
   }
-  int size = 0;
-  detail::check_mpi(MPI_Group_size(group, &size), "MPI_Group_size");
-  std::vector<int> in_group(detail::as_size(size));
-  std::vector<int> in_world(in_group.size());
-  std::iota(in_group.begin(), in_group.end(), 0);
-  MPI_Group all = MPI_GROUP_NULL;
-  detail::check_mpi(MPI_Comm_group(below, &all), "MPI_Comm_group");
-  const int code = MPI_Group_translate_ranks(group, size, in_group.data(), all, in_world.data());
-  detail::check_mpi(MPI_Group_free(&all), "MPI_Group_free");
-  detail::check_mpi(code, "MPI_Group_translate_ranks");
+  std::vector<int> in_world = detail::ranks_in(below, group);
   for (int& rank : in_world) {
     rank = rank == MPI_UNDEFINED ? -1 : comm.group().from_world(rank);
     if (rank < 0) {

@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 #include <vector>
 
+#include "comm/mpi_group.hpp"
 #include "transport/throw_error.hpp"
-#include "wisp/detail/as_size.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -95,18 +94,9 @@ bool all_are_here() {
 
 /// Others may have been started by other launchers.
 bool is_of_world(MPI_Comm comm) {
-  MPI_Group world = MPI_GROUP_NULL;
   MPI_Group ours = MPI_GROUP_NULL;
-  int size = 0;
-  check_mpi(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
   check_mpi(MPI_Comm_group(comm, &ours), "MPI_Comm_group");
-  check_mpi(MPI_Group_size(ours, &size), "MPI_Group_size");
-  std::vector<int> ranks(as_size(size));
-  std::vector<int> in_world(as_size(size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  check_mpi(MPI_Group_translate_ranks(ours, size, ranks.data(), world, in_world.data()),
-            "MPI_Group_translate_ranks");
-  check_mpi(MPI_Group_free(&world), "MPI_Group_free");
+  const std::vector<int> in_world = ranks_in(MPI_COMM_WORLD, ours);
   check_mpi(MPI_Group_free(&ours), "MPI_Group_free");
   return std::ranges::find(in_world, MPI_UNDEFINED) == in_world.end();
 }

@@ -44,6 +44,13 @@ constexpr double time_of(const Cost& cost, const Machine& machine, int ranks) {
   return cost.steps * machine.latency + std::max(longest, work * machine.ranks_per_core / ranks);
 }
 
+/// Seconds, where every rank has a core of its own, from one to so many others, or from these to one.
+inline double fan_seconds(const Machine& machine, double messages, double bytes) {
+  if (messages == 0) return 0;
+  const double wire = bytes * machine.seconds_per_byte;
+  return machine.latency + wire + (messages - 1) * std::max(machine.overhead, wire);
+}
+
 /// Bytes that a rank moves in the time in which it is busy with one message: fewer are worth to be sent
 /// together, more are better sent straight to where they belong.
 inline std::uint64_t straight_threshold(const Machine& machine) {

@@ -58,10 +58,7 @@ class RadixGrid {
 /// Seconds, where every rank has a core of its own, in which so many ranks send each other so many messages
 /// of some bytes at once: a rank is busy with each that it sends and receives, its port with the bytes.
 inline double exchange_seconds(const Machine& machine, double messages, double bytes) {
-  if (messages == 0) return 0;
-  const double wire = bytes * machine.seconds_per_byte;
-  const double fan = machine.latency + wire + (messages - 1) * std::max(machine.overhead, wire);
-  return std::max(fan, 2 * messages * machine.overhead);
+  return std::max(fan_seconds(machine, messages, bytes), 2 * messages * machine.overhead);
 }
 
 /// Steps in each of which everybody waits for everybody, in latencies. Where ranks share cores, all have
@@ -73,6 +70,9 @@ inline double steps_of_all(const Machine& machine, int steps) {
   const double turn = 7 * machine.ranks_per_core * std::min(machine.latency, longest_in_host);
   return steps + (steps - 1) * turn / machine.latency;
 }
+
+/// Bytes of a block, where not all ranks know how large it is; larger ones go straight.
+constexpr double typical_block = 64;
 
 /// What it costs to send every rank a block over a grid.
 inline Cost cost_of_grid(const RadixGrid& grid, const Machine& machine, double block_bytes) {

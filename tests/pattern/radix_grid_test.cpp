@@ -58,7 +58,7 @@ TEST(ParcelsTest, ABundleHoldsWhatWasPutIntoIt) {
       if (header != BundleHeader::none) given.push_back({way, true, std::size_t{1} << 40});
     }
     std::vector<std::byte> bundle(bundle_bytes(given, header));
-    write_bundle(given, header, bundle.data());
+    write_bundle(given, header, bundle);
     if (header != BundleHeader::none) {
       EXPECT_EQ(told_bytes(bundle.data()), bundle.size());
     }

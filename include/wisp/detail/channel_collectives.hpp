@@ -8,6 +8,7 @@
 
 namespace wisp::detail {
 
+Task<> barrier_on(Channel channel);
 Task<> bcast_on(Channel channel, Buffer buffer, int root);
 /// `receive` is size() blocks.
 Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive);
