@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "wisp/buffer.hpp"
 #include "wisp/detail/context_ptr.hpp"
 #include "wisp/group.hpp"
@@ -10,6 +12,8 @@ namespace wisp {
 namespace detail {
 class ScratchVector;
 class World;
+enum class Level : std::uint8_t;
+struct Machine;
 }  // namespace detail
 
 /// A group of ranks as one operation sees it: its messages carry the operation's tag, so that operations in
@@ -28,6 +32,9 @@ class Channel {
   const char* operation() const noexcept { return operation_; }
   const Group& group() const noexcept { return group_; }
   detail::World& world() const noexcept;
+  detail::Level level() const noexcept { return level_; }
+  /// What its messages cost.
+  const detail::Machine& machine() const noexcept;
 
   /// The ranks first … last of this channel; the caller is one of them.
   Channel range(int first, int last) const noexcept {
@@ -41,6 +48,12 @@ class Channel {
     Channel other = *this;
     other.group_ = members;
     other.rank_ = rank;
+    return other;
+  }
+  /// The same, of ranks that are all on one node, or all on different ones.
+  Channel among(const Group& members, int rank, detail::Level level) const noexcept {
+    Channel other = among(members, rank);
+    other.level_ = level;
     return other;
   }
   /// Lane 0 or 1 of the operation: its messages are apart from those of the other and of this channel.
@@ -74,6 +87,7 @@ class Channel {
   Group group_;
   int rank_ = -1;
   int tag_ = 0;
+  detail::Level level_ = {};
   const char* operation_ = "";
 };
 

@@ -85,7 +85,13 @@ class Comm {
   /// The given ranks of this communicator, in that order. Local; O(log p) for each.
   Comm subset(std::span<const int> ranks) const;
 
-  /// The same for creations that overlap in any order: those in flight at one time that share more than one
+  /// Those that share the caller's node (host), and the first rank of each node (empty for others): in the
+  /// order of their ranks, local, without a message. Nodes are learned by `duplicate`; of an attached
+  /// communicator they are known if the launcher tells (see docs/nodes.md), else it is an error.
+  Comm node() const;
+  Comm node_leaders() const;
+
+  /// A subset for creations that overlap in any order: those in flight at one time that share more than one
   /// process have different tags. Called by the members (by others it gives an empty communicator). One
   /// allgather of an int along the group, O(α log size) (section VI); of a raw communicator local.
   Request icreate_group(std::span<const int> ranks, int tag, Comm& made) const;

@@ -28,6 +28,11 @@ struct SimulationOptions {
   /// was at the receiver: for the time of programs whose data would not fit into one process. With none,
   /// operators of collectives are not applied either.
   std::size_t carried_bytes = ~std::size_t{0};
+  /// The node of each rank; empty: each has one of its own. The ranks of a node share its port for messages
+  /// between nodes, and have ports of their own for those inside.
+  std::vector<int> nodes = {};
+  double inside_latency = 0.5e-6;  ///< L between ranks of a node
+  double inside_bandwidth = 40e9;  ///< and bytes per second of a rank's port there
   int tag_upper_bound = (1 << 30) - 1;
   int mpi_communicators = 1;  ///< see DuplicateOptions
   bool attached = false;      ///< as Comm::attach instead of Comm::duplicate
@@ -48,6 +53,8 @@ struct SimulationReport {
   double seconds = 0;  ///< virtual, until the last rank is done
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t messages_between_nodes = 0;  ///< of these
+  std::uint64_t bytes_between_nodes = 0;
   int rounds = 0;  ///< the longest chain of messages each of which waited for the one before
   std::vector<Rank> ranks;
 };

@@ -51,7 +51,11 @@ int WISP_Comm_attach(MPI_Comm comm, WISP_Comm* newcomm);
 int WISP_Comm_range(WISP_Comm comm, int first, int last, int stride, WISP_Comm* newcomm);
 /* The given ranks, in that order. Local. */
 int WISP_Comm_subset(WISP_Comm comm, int count, const int ranks[], WISP_Comm* newcomm);
-/* The same for creations that overlap in any order; called by the members, who give a tag to each of those
+/* The ranks that share the caller's node, and the first rank of each node (WISP_COMM_NULL for others): local.
+ */
+int WISP_Comm_node(WISP_Comm comm, WISP_Comm* newcomm);
+int WISP_Comm_node_leaders(WISP_Comm comm, WISP_Comm* newcomm);
+/* A subset for creations that overlap in any order; called by the members, who give a tag to each of those
    that are in flight at one time. O(log size) messages. */
 int WISP_Comm_create_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm* newcomm);
 int WISP_Comm_icreate_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm* newcomm,

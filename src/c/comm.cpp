@@ -36,6 +36,15 @@ int WISP_Comm_subset(WISP_Comm comm, int count, const int ranks[], WISP_Comm* ne
   });
 }
 
+int WISP_Comm_node(WISP_Comm comm, WISP_Comm* newcomm) {
+  return guarded("WISP_Comm_node", [&] { out(newcomm, "newcomm") = new_comm(comm_of(comm).node()); });
+}
+
+int WISP_Comm_node_leaders(WISP_Comm comm, WISP_Comm* newcomm) {
+  return guarded("WISP_Comm_node_leaders",
+                 [&] { out(newcomm, "newcomm") = new_comm(comm_of(comm).node_leaders()); });
+}
+
 int WISP_Comm_create_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm* newcomm) {
   return guarded("WISP_Comm_create_group", [&] {
     out(newcomm, "newcomm");

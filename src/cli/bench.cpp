@@ -17,7 +17,19 @@ struct Arguments {
   std::string name;
   bench::Options options;
   SimulationOptions cluster;
+  int ranks_per_node = 1;
+  bool in_turn = false;
 };
+
+void place_ranks(Arguments& arguments) {
+  const int ranks = arguments.cluster.ranks;
+  const int on_node = arguments.ranks_per_node;
+  if (on_node == 1) return;
+  const int nodes = (ranks + on_node - 1) / on_node;
+  for (int rank = 0; rank < ranks; ++rank) {
+    arguments.cluster.nodes.push_back(arguments.in_turn ? rank % nodes : rank / on_node);
+  }
+}
 
 void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::string>& names) {
   command.add_option("name", arguments.name, "The benchmark")->required()->check(one_of(names));
@@ -123,6 +135,17 @@ Command add_simulate(CLI::App& app) {
       ->add_option("--joining", arguments->cluster.joining,
                    "Time to join a byte in a reduction, in parts of its time at a port")
       ->check(CLI::NonNegativeNumber);
+  command->add_option("--ranks-per-node", arguments->ranks_per_node, "Ranks that share a node and its port")
+      ->check(CLI::Range(1, 1 << 22));
+  command->add_flag("--in-turn", arguments->in_turn, "One rank after the other on the next node");
+  command
+      ->add_option("--inside-latency", arguments->cluster.inside_latency,
+                   "Time of a message inside a node, as in 0.5us")
+      ->transform(seconds);
+  command
+      ->add_option("--inside-bandwidth", arguments->cluster.inside_bandwidth,
+                   "Of a rank's port for those, as in 40GB/s")
+      ->transform(rate);
   command->footer(
       "Examples:\n"
       "  wisp simulate collective --op bcast --ranks 32768 --latency 2us --overhead 0.5us --bandwidth "
@@ -130,6 +153,7 @@ Command add_simulate(CLI::App& app) {
       "  wisp simulate collective --op allreduce --algorithm all --ranks 1024\n"
       "  wisp simulate sort --ranks 32768 --quick");
   return {command, [arguments] {
+            place_ranks(*arguments);
             table.at(arguments->name)(arguments->options, arguments->cluster);
             return 0;
           }};

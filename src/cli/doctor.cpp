@@ -154,6 +154,15 @@ void look_at_choices(Findings& found, const Comm& comm) {
   found.add("wisp reckons with",
             fmt::format("{}; set WISP_LATENCY_US and WISP_BANDWIDTH_GBS to say otherwise",
                         text_of({machine.latency, machine.seconds_per_byte})));
+  if (machine.has_nodes()) {
+    const detail::NodeLayout& nodes = detail::CommAccess::world(comm).nodes();
+    found.add("… inside a node",
+              fmt::format("{}; {} nodes, ranks {}; WISP_NODE_LATENCY_US and WISP_NODE_BANDWIDTH_GBS",
+                          text_of({machine.inside.latency, machine.inside.seconds_per_byte}), nodes.nodes(),
+                          nodes.is_in_order()  ? "in order"
+                          : nodes.is_in_turn() ? "in turn"
+                                               : "in runs"));
+  }
   const int direct = direct_gatherv_ranks(comm);
   found.add("gatherv, scatterv",
             direct == std::numeric_limits<int>::max()

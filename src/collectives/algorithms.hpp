@@ -19,15 +19,15 @@ namespace wisp::detail {
 /// Of trees that messages go down, and of those that they come up: where ranks share cores, a parent sends to
 /// few, but takes from as many as there are.
 inline int down_radix_bits(const Channel& channel) {
-  return channel.world().machine().shares_cores ? 2 : 1;
+  return channel.machine().shares_cores ? 2 : 1;
 }
 inline int up_radix_bits(const Channel& channel) {
-  return channel.world().machine().shares_cores ? 5 : 1;
+  return channel.machine().shares_cores ? 5 : 1;
 }
 
 /// Into how many pieces a vector goes over the circulant graph, if it can be cut between `units`.
 inline int circulant_pieces_of(const Channel& channel, std::size_t bytes, std::size_t units) {
-  return circulant_pieces(channel.world().machine(), bytes, ceil_log2(channel.size()), units);
+  return circulant_pieces(channel.machine(), bytes, ceil_log2(channel.size()), units);
 }
 
 inline Task<> nothing() {

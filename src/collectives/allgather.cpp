@@ -1,4 +1,5 @@
 #include "collectives/collective.hpp"
+#include "collectives/two_level.hpp"
 
 namespace wisp {
 
@@ -8,8 +9,8 @@ namespace {
 using T = const Terms&;
 
 Cost allgather_dissemination_cost(T t) {
-  return {t.log2,       1.5 * t.p * t.n,     t.log2,
-          t.p * t.log2, 2 * t.p * t.p * t.n, t.path(t.log2, 1.05 * (t.p - 1) * t.n)};
+  return in_growing_rounds({t.log2, 1.5 * t.p * t.n, t.log2, t.p * t.log2, 2 * t.p * t.p * t.n,
+                            t.growing_rounds(t.log2, 1.05 * (t.p - 1) * t.n)});
 }
 Task<> by_dissemination(Channel channel, const Arguments& given) {
   const BlockList blocks = given.blocks_to_receive(channel.size());
@@ -18,7 +19,9 @@ Task<> by_dissemination(Channel channel, const Arguments& given) {
 
 /// Every other message passes the last rank and goes in two parts.
 Cost allgather_circulant_cost(T t) {
-  return {1.5 * t.log2, (t.p - 1) * t.n, t.log2, 1.5 * t.p * t.log2, t.p * (t.p - 1) * t.n};
+  const double bytes = (t.p - 1) * t.n;
+  return in_growing_rounds({1.5 * t.log2, bytes, t.log2, 1.5 * t.p * t.log2, t.p * bytes,
+                            t.growing_rounds(t.log2, bytes) + 0.5 * t.log2 * t.machine.overhead});
 }
 Task<> over_circulant_graph(Channel channel, const Arguments& given) {
   const BlockList blocks = given.blocks_to_receive(channel.size());
@@ -30,16 +33,19 @@ constexpr Algorithm allgather_algorithms[] = {
     {"circulant", allgather_circulant_cost, over_circulant_graph},
     {"tree",
      [](T t) {
-       return Cost{t.siblings_32 * t.depth_32 + 3 * t.depth_4,
-                   (1 + 3 * t.depth_4) * t.p * t.n,
-                   t.depth_32 + t.depth_4,
-                   2 * (t.p - 1),
-                   t.p * t.p * t.n,
-                   t.blocks_up(1) + t.p * t.down(1)};
+       return over_tree({t.siblings_32 * t.depth_32 + 3 * t.depth_4, (1 + 3 * t.depth_4) * t.p * t.n,
+                         t.depth_32 + t.depth_4, 2 * (t.p - 1), t.p * t.p * t.n,
+                         t.blocks_up(1) + t.p * t.down(1)});
      },
      [](Channel channel, const Arguments& given) {
        return allgather_tree(std::move(channel), given.send, given.receive);
-     }}};
+     }},
+    {two_level_name,
+     [](T t) {
+       return Cost{.seconds = t.inside(gather_row, t.n) + t.between(allgather_row, t.of.nodes.most * t.n) +
+                              t.inside(bcast_row, t.p * t.n)};
+     },
+     on_two_levels<allgather_two_level>}};
 constexpr Alias allgather_aliases[] = {{"hypercube", "circulant"}, {"ring", "circulant"}};
 
 constexpr Algorithm allgatherm_algorithms[] = {{"tree", nullptr, [](Channel channel, const Arguments& given) {

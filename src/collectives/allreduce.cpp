@@ -1,4 +1,5 @@
 #include "collectives/collective.hpp"
+#include "collectives/two_level.hpp"
 
 namespace wisp {
 
@@ -11,8 +12,8 @@ constexpr Algorithm allreduce_algorithms[] = {
     {"recursive_doubling",
      [](T t) {
        const double steps = t.log2 + t.extra;
-       const double alone = t.path(t.full_log2 + t.extra, (1.5 * t.full_log2 + 1.25 * t.extra) * t.n);
-       return Cost{steps, 1.5 * steps * t.n, steps, t.p * t.log2, 1.5 * t.p * t.log2 * t.n, alone};
+       const double alone = t.exchanges(t.full_log2, 1.5 * t.n) + t.path(t.extra, 1.25 * t.extra * t.n);
+       return in_rounds({steps, 1.5 * steps * t.n, steps, t.p * t.log2, 1.5 * t.p * t.log2 * t.n, alone});
      },
      [](Channel channel, const Arguments& given) {
        return allreduce_recursive_doubling(std::move(channel), given.reduction());
@@ -22,8 +23,8 @@ constexpr Algorithm allreduce_algorithms[] = {
        const double received = t.siblings_32 * t.depth_32;
        const double sent = 3 * t.depth_4;
        // Long vectors that come all at once disturb each other.
-       return Cost{received + sent, (2 * received + sent) * t.n, t.depth_32 + t.depth_4,
-                   2 * (t.p - 1),   2.5 * (t.p - 1) * t.n,       t.up(1) + t.down(1)};
+       return over_tree({received + sent, (2 * received + sent) * t.n, t.depth_32 + t.depth_4, 2 * (t.p - 1),
+                         2.5 * (t.p - 1) * t.n, t.up(1) + t.down(1)});
      },
      [](Channel channel, const Arguments& given) {
        return allreduce_tree(std::move(channel), given.reduction());
@@ -33,7 +34,8 @@ constexpr Algorithm allreduce_algorithms[] = {
        // Half of the vector is set aside and put back.
        const double steps = 2 * t.log2;
        const double bytes = (2.5 * t.others + 0.5) * t.n;
-       return Cost{steps, bytes, steps, t.p * steps, t.p * bytes, t.path(steps, 2.5 * t.others * t.n)};
+       return in_growing_rounds({steps, bytes, steps, t.p * steps, t.p * bytes,
+                                 2 * t.growing_rounds(t.log2, 1.25 * t.others * t.n)});
      },
      [](Channel channel, const Arguments& given) {
        return allreduce_circulant(std::move(channel), given.reduction());
@@ -53,7 +55,13 @@ constexpr Algorithm allreduce_algorithms[] = {
      [](Channel channel, const Arguments& given) {
        return scan_two_tree(std::move(channel), given.send, {{}, {}, given.receive}, given.op);
      },
-     takes_parts}};
+     takes_parts},
+    {two_level_name,
+     [](T t) {
+       return Cost{.seconds =
+                       t.inside(reduce_row, t.n) + t.between(allreduce_row, t.n) + t.inside(bcast_row, t.n)};
+     },
+     on_two_levels<allreduce_two_level>, keeps_order}};
 
 constexpr Alias allreduce_aliases[] = {{"scatter_allgather", "circulant"}, {"ring", "circulant"}};
 

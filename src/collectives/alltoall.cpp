@@ -2,6 +2,7 @@
 
 #include "collectives/checks.hpp"
 #include "collectives/collective.hpp"
+#include "collectives/two_level.hpp"
 #include "pattern/radix_grid.hpp"
 #include "transport/throw_error.hpp"
 
@@ -55,7 +56,7 @@ Cost grid_cost(T t) {
 template <int radix, bool is_regular>
 Task<> run_grid(Channel channel, const Arguments& given) {
   const double bytes = is_regular ? static_cast<double>(given.bytes) : typical_block;
-  const RadixGrid grid = grid_of<radix>(channel.size(), channel.world().machine(), bytes);
+  const RadixGrid grid = grid_of<radix>(channel.size(), channel.machine(), bytes);
   const auto exchange = [grid](Channel on, BlockList send, BlockList receive) {
     return alltoall_grid(std::move(on), std::move(send), std::move(receive), grid, is_regular);
   };
@@ -81,7 +82,17 @@ constexpr Algorithm alltoall_algorithms[] = {
     {"bruck", grid_cost<2, true>, run_grid<2, true>},
     {"grid", grid_cost<0, true>, run_grid<0, true>},
     {"pairwise", pairwise_cost<true>, run_plain<alltoall_pairwise>},
-    {"direct", direct_exchange_cost<true>, run_plain<alltoall_direct>}};
+    {"direct", direct_exchange_cost<true>, run_plain<alltoall_direct>},
+    {two_level_name,
+     [](T t) {
+       // All members of a node are at its port at once.
+       Machine shared = t.machine.at(Level::between);
+       shared.seconds_per_byte *= t.of.nodes.most;
+       const auto bytes = static_cast<std::size_t>(t.of.nodes.most * t.n);
+       return Cost{.seconds = t.inside(alltoall_row, t.of.nodes.nodes * t.n) +
+                              least_seconds(alltoall_row, t.of.between(bytes), shared)};
+     },
+     on_two_levels<alltoall_two_level>, is_even}};
 constexpr Algorithm alltoallv_algorithms[] = {
     {"grid", grid_cost<0, false>, run_grid<0, false>},
     {"direct", direct_exchange_cost<false>, run_plain<alltoall_direct>},

@@ -22,7 +22,7 @@ Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, RadixGr
   const int size = channel.size();
   const int rank = channel.rank();
   const std::size_t threshold =
-      is_regular ? std::numeric_limits<std::size_t>::max() : straight_bytes(grid, channel.world().machine());
+      is_regular ? std::numeric_limits<std::size_t>::max() : straight_bytes(grid, channel.machine());
   const Channel straight = channel.lane(0);
   Delivered delivered;
   std::vector<ScratchVector> unwanted;

@@ -1,5 +1,6 @@
 #include "collectives/collective.hpp"
 #include "collectives/signature_bytes.hpp"
+#include "collectives/two_level.hpp"
 
 namespace wisp {
 
@@ -14,11 +15,14 @@ Task<> bcast_over_tree(Channel channel, const Arguments& given) {
 }
 
 constexpr Algorithm bcast_algorithms[] = {
-    {"binomial", [](T t) { return Cost{t.log2, t.log2 * t.n, t.log2, t.p - 1, (t.p - 1) * t.n, t.down(1)}; },
+    {"binomial",
+     [](T t) {
+       return over_tree({t.log2, t.log2 * t.n, t.log2, t.p - 1, (t.p - 1) * t.n, t.down(1)});
+     },
      bcast_over_tree<1>},
     {"radix_4",
      [](T t) {
-       return Cost{3 * t.depth_4, 3 * t.depth_4 * t.n, t.depth_4, t.p - 1, (t.p - 1) * t.n, t.down(2)};
+       return over_tree({3 * t.depth_4, 3 * t.depth_4 * t.n, t.depth_4, t.p - 1, (t.p - 1) * t.n, t.down(2)});
      },
      bcast_over_tree<2>},
     {"circulant",
@@ -30,7 +34,10 @@ constexpr Algorithm bcast_algorithms[] = {
        const auto bytes = as_size(given.bytes);
        const int pieces = circulant_pieces_of(channel, bytes, SignatureBytes::most_pieces(bytes));
        return bcast_circulant(std::move(channel), given.receive, given.root, pieces);
-     }}};
+     }},
+    {two_level_name,
+     [](T t) { return Cost{.seconds = t.between(bcast_row, t.n) + t.inside(bcast_row, t.n)}; },
+     on_two_levels<bcast_two_level>}};
 
 constexpr Alias bcast_aliases[] = {{"two_tree", "circulant"}, {"scatter_allgather", "circulant"}};
 

@@ -34,6 +34,7 @@ struct Arguments {
     Arrivals* arrivals = nullptr;
   };
   std::shared_ptr<const More> more;
+  std::shared_ptr<const GroupNodes> nodes;  ///< those of the communicator, where there are any to know of
   std::shared_ptr<void> memory;  ///< what a run of a persistent operation finds out for the next ones
 
   /// An operator may look at elements without data.

@@ -8,7 +8,7 @@
 namespace wisp::detail {
 
 Task<> barrier_on(Channel channel) {
-  if (channel.world().machine().shares_cores) return barrier_tree(std::move(channel));
+  if (channel.machine().shares_cores) return barrier_tree(std::move(channel));
   return doubling_barrier(RingWalk(std::move(channel)));
 }
 
@@ -18,7 +18,7 @@ Task<> bcast_on(Channel channel, Buffer buffer, int root) {
 }
 
 Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive) {
-  if (channel.world().machine().shares_cores) {
+  if (channel.machine().shares_cores) {
     return allgather_tree(std::move(channel), send, receive);
   }
   const BlockList blocks = BlockList::regular(receive, channel.size());
@@ -26,7 +26,7 @@ Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive) {
 }
 
 Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
-  if (channel.world().machine().shares_cores) {
+  if (channel.machine().shares_cores) {
     return allreduce_tree(std::move(channel), {send, receive, op});
   }
   return allreduce_recursive_doubling(std::move(channel), {send, receive, op});

@@ -27,17 +27,41 @@ bool is_allowed(const Algorithm& algorithm, const Case& of) {
   return algorithm.is_allowed == nullptr || algorithm.is_allowed(of);
 }
 
-std::size_t find_cheapest(const Collective& row, const Case& of, const Machine& machine) {
+/// How long a node's ranks need its port longer than one rank does that has it for itself.
+double wait_for_port(const Cost& cost, const Case& of, const Machine& machine) {
+  if (!of.has_nodes() || cost.seconds >= 0) return 0;
+  const double nodes = of.nodes.nodes;
+  const double leaving = [&] {
+    const double rounds = std::log2(of.ranks);
+    const double far = std::log2(nodes);
+    if (of.nodes.is_binary_turn() && cost.traffic == Traffic::rounds) return far / rounds;
+    if (of.nodes.is_binary_turn() && cost.traffic == Traffic::growing) return nodes / of.ranks;
+    if (of.nodes.in_order && cost.traffic == Traffic::rounds) return std::min(1.0, (far + 1) / rounds);
+    if (of.nodes.in_order && cost.traffic == Traffic::tree) return (nodes - 1) / (of.ranks - 1);
+    return 1 - 1 / nodes;
+  }();
+  // What is joined or copied counts half more, but not at the port.
+  const bool counts_more = cost.traffic == Traffic::rounds || cost.traffic == Traffic::growing;
+  const double bytes = counts_more ? cost.bytes / 1.5 : cost.bytes;
+  const double of_node = std::min(cost.volume / nodes, bytes * of.nodes.most);
+  return std::max(0.0, of_node * leaving - bytes) * machine.seconds_per_byte;
+}
+
+struct Cheapest {
+  std::size_t algorithm = 0;
+  double seconds = -1;
+};
+
+Cheapest find_cheapest(const Collective& row, const Case& of, const Machine& machine) {
   const Terms terms(of, machine);
-  std::size_t cheapest = 0;
-  double least = -1;
+  Cheapest cheapest;
   for (std::size_t i = 0; i < row.algorithms.size(); ++i) {
     const Algorithm& algorithm = row.algorithms[i];
     if (algorithm.cost == nullptr || !is_allowed(algorithm, of)) continue;
-    const double seconds = time_of(algorithm.cost(terms), machine, of.ranks);
-    if (least >= 0 && seconds >= least) continue;
-    cheapest = i;
-    least = seconds;
+    if (algorithm.name == two_level_name && !of.has_nodes()) continue;
+    const Cost cost = algorithm.cost(terms);
+    const double seconds = time_of(cost, machine, of.ranks) + wait_for_port(cost, of, machine);
+    if (cheapest.seconds < 0 || seconds < cheapest.seconds) cheapest = {i, seconds};
   }
   return cheapest;
 }
@@ -45,10 +69,12 @@ std::size_t find_cheapest(const Collective& row, const Case& of, const Machine& 
 /// Programs repeat themselves: the last choices are kept.
 std::size_t choose(World& world, const Collective& row, const Case& of) {
   if (row.algorithms.size() == 1) return 0;
-  World::Choice& kept = world.kept_choice(&row, of.ranks, of.bytes, static_cast<int>(of.kind));
+  World::Choice& kept =
+      world.kept_choice({&row, of.ranks, of.bytes, static_cast<int>(of.kind), of.nodes, of.level, -1});
   if (kept.algorithm < 0) {
-    kept.algorithm =
-        static_cast<int>(row.pick != nullptr ? row.pick(world, of) : find_cheapest(row, of, world.machine()));
+    const std::size_t chosen =
+        row.pick != nullptr ? row.pick(world, of) : find_cheapest(row, of, world.machine(of.level)).algorithm;
+    kept.algorithm = static_cast<int>(chosen);
   }
   return as_size(kept.algorithm);
 }
@@ -65,6 +91,10 @@ const Algorithm* find_named(const Collective& row, const Case& of, std::string_v
     throw_error(MPI_ERR_ARG, "{}: algorithm = {} is not one of {}", call, name, joined(names_of(row), ", "));
   }
   if (!is_allowed(*found, of)) {
+    if (name == two_level_name && commutes(of)) {
+      throw_error(MPI_ERR_ARG, "{}: algorithm = {} does not work with nodes {}", call, name,
+                  of.nodes.in_order ? "of different sizes" : "whose ranks do not follow each other");
+    }
     throw_error(MPI_ERR_ARG, "{}: algorithm = {} does not work with an operator that {}", call, name,
                 takes_parts(of) ? "does not commute" : "is a function of one's own");
   }
@@ -76,7 +106,7 @@ constexpr int largest_direct = 1 << 24;  ///< of the search for where direct mes
 int find_direct_ranks(const Machine& machine) {
   if (machine.direct_ranks > 0) return machine.direct_ranks;
   const auto is_direct = [&](int ranks) {
-    return find_cheapest(gatherv_row, {ranks, 0, OperatorKind::commutative}, machine) == 0;
+    return find_cheapest(gatherv_row, {ranks, 0, OperatorKind::commutative}, machine).algorithm == 0;
   };
   int most = 1;
   while (most < largest_direct && is_direct(2 * most)) most *= 2;
@@ -88,6 +118,10 @@ int find_direct_ranks(const Machine& machine) {
 }
 
 }  // namespace
+
+double least_seconds(const Collective& row, const Case& of, const Machine& machine) {
+  return find_cheapest(row, of, machine).seconds;
+}
 
 /// An algorithm with its arguments. (Coroutines hold it: it has a name for all files.)
 struct AlgorithmRun {
@@ -111,6 +145,13 @@ struct AlgorithmRun {
   void replace_types(KeptTypes& types) { given.replace_types(types); }
 };
 
+Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& given) {
+  const Level level = channel.level();
+  const Case of{channel.size(), as_size(std::max<std::int64_t>(given.bytes, 0)), given.kind, {}, level};
+  const Algorithm& algorithm = row.algorithms[choose(channel.world(), row, of)];
+  return algorithm.run(std::move(channel), given);
+}
+
 int direct_ranks(World& world) {
   int& kept = world.kept_direct_ranks();
   if (kept == 0) kept = find_direct_ranks(world.machine());
@@ -119,7 +160,11 @@ int direct_ranks(World& world) {
 
 Operation make_operation(const Comm& comm, const Collective& row, const CollectiveOptions& options,
                          Call&& call, std::size_t bytes) {
-  const Case of{comm.size(), bytes, call.given.kind};
+  Case of{comm.size(), bytes, call.given.kind};
+  if (!CommAccess::world(comm).nodes().is_flat() || options.algorithm == two_level_name) {
+    call.given.nodes = CommAccess::nodes(comm);
+    of.nodes = call.given.nodes->shape();
+  }
   const Algorithm* algorithm =
       options.algorithm.empty() ? nullptr : find_named(row, of, options.algorithm, call.name);
   if (algorithm == nullptr) algorithm = &row.algorithms[choose(CommAccess::world(comm), row, of)];

@@ -32,6 +32,8 @@ struct Algorithm {
   std::shared_ptr<void> (*make_memory)() = nullptr;
 };
 
+constexpr std::string_view two_level_name = "two_level";
+
 /// The name of what there is no more, and of what does the same.
 struct Alias {
   std::string_view name;
@@ -51,13 +53,16 @@ extern const Collective barrier_row, bcast_row, reduce_row, allreduce_row, scan_
     scan_and_bcast_row, reduce_scatter_row, gather_row, gatherv_row, gatherm_row, scatter_row, scatterv_row,
     allgather_row, allgatherv_row, allgatherm_row, alltoall_row, alltoallv_row, exchange_row;
 
+/// The algorithm that is chosen on a channel whose ranks are all on one node, or all on different ones.
+Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& given);
+
 int direct_ranks(World& world);
 /// Of gatherv and scatterv, whose first algorithm is direct and whose second is not.
 inline std::size_t pick_direct(World& world, const Case& of) {
   return of.ranks <= direct_ranks(world) ? 0 : 1;
 }
 inline Cost direct_cost(const Terms& t) {
-  return {t.p - 1, t.p * t.n, 1, t.p - 1, t.p * t.n, t.fan(t.n)};
+  return over_tree({t.p - 1, t.p * t.n, 1, t.p - 1, t.p * t.n, t.fan(t.n)});
 }
 Task<> gather_directly(Channel channel, const Arguments& given);
 Task<> scatter_directly(Channel channel, const Arguments& given);

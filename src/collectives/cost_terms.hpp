@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "collectives/reduction.hpp"
+#include "comm/group_nodes.hpp"
 #include "pattern/tree_time.hpp"
 
 namespace wisp::detail {
@@ -14,10 +15,31 @@ struct Case {
   int ranks = 1;
   std::size_t bytes = 0;  ///< of one rank's vector, or of one block
   OperatorKind kind = OperatorKind::commutative;
+  NodeShape nodes = {};
+  Level level = Level::all;
+
+  /// Whether some ranks share a node, and not all.
+  bool has_nodes() const { return nodes.nodes > 1 && nodes.most > 1; }
+  /// The same of the ranks of a node, or of one of each.
+  Case inside(std::size_t n) const { return {nodes.most, n, kind, {}, Level::inside}; }
+  Case between(std::size_t n) const { return {nodes.nodes, n, kind, {}, Level::between}; }
 };
+
+/// Of the rounds of doubling distances, those in which nobody, or once somebody, leaves a node.
+inline double rounds_on_node(const Case& of) {
+  if (!of.has_nodes()) return 0;
+  if (of.nodes.in_order) return std::max(0, ceil_log2(of.nodes.most + 1) - 2);
+  return of.nodes.is_binary_turn() ? ceil_log2(of.ranks) - ceil_log2(of.nodes.nodes) : 0;
+}
+
+struct Collective;
+struct Terms;
+/// Seconds of the cheapest algorithm.
+double least_seconds(const Collective& row, const Case& of, const Machine& machine);
 
 /// A case in the terms of the cost formulas.
 struct Terms {
+  const Case& of;
   const Machine& machine;
   double p;
   double n;              ///< bytes
@@ -31,12 +53,14 @@ struct Terms {
   double depth_4;  ///< of trees of this radix
   double depth_32;
   double siblings_32;
-  double straight_depth;     ///< of cubes whose blocks reach the threshold together
-  double straight_cubes;     ///< how many of them there are
+  double near_rounds;     ///< of doubling distances: those in which nobody, or once somebody, leaves a node
+  double straight_depth;  ///< of cubes whose blocks reach the threshold together
+  double straight_cubes;  ///< how many of them there are
   double straight_startups;  ///< their messages at the root, unless they hide behind the bytes on the wire
 
-  Terms(const Case& of, const Machine& of_machine)
-      : machine(of_machine),
+  Terms(const Case& a_case, const Machine& of_machine)
+      : of(a_case),
+        machine(of_machine),
         p(of.ranks),
         n(static_cast<double>(of.bytes)),
         others((p - 1) / p),
@@ -48,7 +72,8 @@ struct Terms {
         pieces(pipeline_pieces(machine, of.bytes, 2 * ceil_log2(of.ranks), of.bytes)),
         depth_4((ceil_log2(of.ranks) + 1) / 2),
         depth_32((ceil_log2(of.ranks) + 4) / 5),
-        siblings_32(std::min(31, of.ranks - 1)) {
+        siblings_32(std::min(31, of.ranks - 1)),
+        near_rounds(rounds_on_node(of)) {
     const auto threshold = static_cast<double>(straight_threshold(machine));
     const double blocks = std::clamp(threshold / std::max(n, 1.0), 1.0, p);
     straight_depth = std::min(std::ceil(std::log2(blocks)), log2);
@@ -65,23 +90,45 @@ struct Terms {
     return messages * machine.latency + bytes * machine.seconds_per_byte;
   }
   /// Vectors down and up a tree, and blocks.
-  double down(int radix_bits) const {
-    return TreeTime(machine, radix_bits, TreeTime::Load::vectors, n).down(static_cast<int>(p));
+  double down(int radix_bits) const { return tree(radix_bits, TreeTime::Load::vectors).down(of.ranks); }
+  double up(int radix_bits) const { return tree(radix_bits, TreeTime::Load::vectors, 0.5).up(of.ranks); }
+  double blocks_down(int radix_bits) const { return tree(radix_bits, TreeTime::Load::blocks).down(of.ranks); }
+  double blocks_up(int radix_bits) const { return tree(radix_bits, TreeTime::Load::blocks).up(of.ranks); }
+  TreeTime tree(int radix_bits, TreeTime::Load load, double joining = 0) const {
+    // Subtrees that are aligned to nodes; of others some ranks are elsewhere.
+    const int most = of.nodes.in_order && of.has_nodes() ? of.nodes.most : 1;
+    return {machine, radix_bits, load, n, joining, most & -most};
   }
-  double up(int radix_bits) const {
-    return TreeTime(machine, radix_bits, TreeTime::Load::vectors, n, 0.5).up(static_cast<int>(p));
+  /// Of two levels: the cheapest among the ranks of a node, and among one of each, with so many bytes.
+  double inside(const Collective& row, double bytes) const {
+    return least_seconds(row, of.inside(static_cast<std::size_t>(bytes)), machine.at(Level::inside));
   }
-  double blocks_down(int radix_bits) const {
-    return TreeTime(machine, radix_bits, TreeTime::Load::blocks, n).down(static_cast<int>(p));
+  double between(const Collective& row, double bytes) const {
+    return least_seconds(row, of.between(static_cast<std::size_t>(bytes)), machine.at(Level::between));
   }
-  double blocks_up(int radix_bits) const {
-    return TreeTime(machine, radix_bits, TreeTime::Load::blocks, n).up(static_cast<int>(p));
+  /// The same in rounds of doubling distances, with these bytes in each.
+  double rounds(double messages, double bytes) const {
+    const double near = std::min(near_rounds, messages);
+    const Machine inside = machine.at(Level::inside);
+    return path(messages - near, (messages - near) * bytes) +
+           near * (inside.latency + bytes * inside.seconds_per_byte);
+  }
+  /// The same with twice the bytes in each round, and so many in all.
+  double growing_rounds(double messages, double bytes) const {
+    const double leaving = of.nodes.is_binary_turn() ? of.nodes.nodes / p : 1;
+    return rounds(messages, 0) + bytes * (leaving * machine.seconds_per_byte +
+                                          (1 - leaving) * machine.at(Level::inside).seconds_per_byte);
+  }
+  /// Where partners differ in one bit of their ranks, the last of those leaves no node either.
+  double exchanges(double messages, double bytes) const {
+    const bool is_aligned =
+        of.has_nodes() && of.nodes.in_order && of.nodes.is_even && (of.nodes.most & (of.nodes.most - 1)) == 0;
+    return rounds(messages, bytes) - (is_aligned ? machine.latency - machine.at(Level::inside).latency : 0);
   }
   /// Sums of doubling distances. On as many messages as the largest power of two below p needs nobody waits
   /// longer; one more may come at the end.
   double dissemination(double bytes_of_round) const {
-    return path(full_log2, bytes_of_round * full_log2 * n) +
-           (extra > 0 ? busy((bytes_of_round - 0.5) * n) : 0);
+    return rounds(full_log2, bytes_of_round * n) + (extra > 0 ? busy((bytes_of_round - 0.5) * n) : 0);
   }
   /// Up two trees and down again, with so many bytes on the path.
   double two_tree(double bytes) const { return path(2 * log2, bytes) + machine.overhead; }

@@ -103,7 +103,7 @@ RadixGrid grid_of_few(int ranks, const Machine& machine) {
 Task<> exchange_over_grid(Channel channel, More given) {
   const int size = channel.size();
   const int rank = channel.rank();
-  const Machine& machine = channel.world().machine();
+  const Machine& machine = channel.machine();
   const RadixGrid grid = grid_of_few(size, machine);
   const std::size_t threshold = straight_bytes(grid, machine);
   const Channel straight = channel.lane(0);

@@ -1,4 +1,5 @@
 #include "collectives/collective.hpp"
+#include "collectives/two_level.hpp"
 
 namespace wisp {
 
@@ -15,22 +16,27 @@ Task<> up_tree(Channel channel, const Arguments& given) {
 constexpr Algorithm gather_algorithms[] = {
     {"binomial",
      [](T t) {
-       return Cost{t.log2, t.p * t.n, t.log2, t.p - 1, (1 + t.log2 / 2) * t.p * t.n, t.blocks_up(1)};
+       return over_tree({t.log2, t.p * t.n, t.log2, t.p - 1, (1 + t.log2 / 2) * t.p * t.n, t.blocks_up(1)});
      },
      up_tree<1>},
     {"radix_4",
      [](T t) {
-       return Cost{3 * t.depth_4, t.p * t.n, t.depth_4, t.p - 1, (1 + t.depth_4 / 2) * t.p * t.n,
-                   t.blocks_up(2)};
+       return over_tree(
+           {3 * t.depth_4, t.p * t.n, t.depth_4, t.p - 1, (1 + t.depth_4 / 2) * t.p * t.n, t.blocks_up(2)});
      },
      up_tree<2>},
     {"radix_32",
      [](T t) {
        const double received = t.siblings_32 * t.depth_32;
-       return Cost{received, t.p * t.n, t.depth_32, t.p - 1, t.depth_32 * t.p * t.n, t.blocks_up(5)};
+       return over_tree({received, t.p * t.n, t.depth_32, t.p - 1, t.depth_32 * t.p * t.n, t.blocks_up(5)});
      },
      up_tree<5>},
-    {"direct", direct_cost, gather_directly}};
+    {"direct", direct_cost, gather_directly},
+    {two_level_name,
+     [](T t) {
+       return Cost{.seconds = t.inside(gather_row, t.n) + t.between(gather_row, t.of.nodes.most * t.n)};
+     },
+     on_two_levels<gather_two_level>}};
 
 constexpr Alias gather_aliases[] = {{"ordered", "radix_4"}};
 

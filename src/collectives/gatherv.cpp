@@ -19,7 +19,7 @@ constexpr Algorithm gatherv_algorithms[] = {
      },
      [](Channel channel, const Arguments& given) {
        const BlockList blocks = blocks_to_root(channel, given);
-       const std::uint64_t threshold = straight_threshold(channel.world().machine());
+       const std::uint64_t threshold = straight_threshold(channel.machine());
        return gatherv_led(std::move(channel), given.send, blocks, given.root, threshold,
                           std::static_pointer_cast<LedMemory>(given.memory));
      },
@@ -27,7 +27,7 @@ constexpr Algorithm gatherv_algorithms[] = {
     {"tree", nullptr,
      [](Channel channel, const Arguments& given) {
        const BlockList blocks = blocks_to_root(channel, given);
-       const std::uint64_t threshold = announced_threshold(channel.world().machine());
+       const std::uint64_t threshold = announced_threshold(channel.machine());
        return gatherv_tree(std::move(channel), given.send, blocks, given.root, threshold,
                            std::static_pointer_cast<OrderedNode>(given.memory));
      },

@@ -1,4 +1,5 @@
 #include "collectives/collective.hpp"
+#include "collectives/two_level.hpp"
 
 namespace wisp {
 
@@ -20,18 +21,21 @@ Task<> reduce_over_tree(Channel channel, const Arguments& given) {
 
 constexpr Algorithm reduce_algorithms[] = {
     {"binomial",
-     [](T t) { return Cost{t.log2, 1.5 * t.log2 * t.n, t.log2, t.p - 1, 1.5 * (t.p - 1) * t.n, t.up(1)}; },
+     [](T t) {
+       return over_tree({t.log2, 1.5 * t.log2 * t.n, t.log2, t.p - 1, 1.5 * (t.p - 1) * t.n, t.up(1)});
+     },
      reduce_over_tree<1>},
     {"radix_4",
      [](T t) {
        const double received = 3 * t.depth_4;
-       return Cost{received, 1.5 * received * t.n, t.depth_4, t.p - 1, 1.5 * (t.p - 1) * t.n, t.up(2)};
+       return over_tree({received, 1.5 * received * t.n, t.depth_4, t.p - 1, 1.5 * (t.p - 1) * t.n, t.up(2)});
      },
      reduce_over_tree<2>},
     {"radix_32",
      [](T t) {
        const double received = t.siblings_32 * t.depth_32;
-       return Cost{received, 1.5 * received * t.n, t.depth_32, t.p - 1, 1.5 * (t.p - 1) * t.n, t.up(5)};
+       return over_tree(
+           {received, 1.5 * received * t.n, t.depth_32, t.p - 1, 1.5 * (t.p - 1) * t.n, t.up(5)});
      },
      reduce_over_tree<5>},
     {"ordered", nullptr,
@@ -47,7 +51,10 @@ constexpr Algorithm reduce_algorithms[] = {
        const int pieces = circulant_pieces_of(channel, as_size(given.bytes), given.send.count);
        return reduce_circulant(std::move(channel), given.reduction(), given.root, pieces);
      },
-     commutes}};
+     commutes},
+    {two_level_name,
+     [](T t) { return Cost{.seconds = t.inside(reduce_row, t.n) + t.between(reduce_row, t.n)}; },
+     on_two_levels<reduce_two_level>, keeps_order}};
 
 constexpr Alias reduce_aliases[] = {{"two_tree", "circulant"}, {"scatter_gather", "circulant"}};
 

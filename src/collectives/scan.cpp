@@ -3,6 +3,7 @@
 #include "collectives/channel_walks.hpp"
 #include "collectives/checks.hpp"
 #include "collectives/collective.hpp"
+#include "collectives/two_level.hpp"
 
 namespace wisp {
 
@@ -17,7 +18,7 @@ Task<> scan_by_doubling(Channel channel, const Arguments& given, const ScanResul
 }
 
 Cost scan_dissemination_cost(T t) {
-  return {t.log2, t.log2 * t.n, t.log2, t.p * t.log2, t.p * t.log2 * t.n, t.dissemination(1.5)};
+  return in_rounds({t.log2, t.log2 * t.n, t.log2, t.p * t.log2, t.p * t.log2 * t.n, t.dissemination(1.5)});
 }
 /// Two sums are joined.
 Cost exscan_dissemination_cost(T t) {
@@ -27,8 +28,8 @@ Cost exscan_dissemination_cost(T t) {
 }
 /// A rank that has told the next one is done: successive scans follow each other along the chain.
 Cost scan_chain_cost(T t) {
-  return {t.p - 1, (t.p - 1) * t.n, (t.p - 1) / 8,
-          t.p - 1, (t.p - 1) * t.n, t.path(t.p - 1, 1.5 * (t.p - 1) * t.n)};
+  return over_tree({t.p - 1, (t.p - 1) * t.n, (t.p - 1) / 8, t.p - 1, (t.p - 1) * t.n,
+                    t.path(t.p - 1, 1.5 * (t.p - 1) * t.n)});
 }
 /// Pieces pass two trees' heights, on each level two come before one goes on; then a rank has four messages
 /// for each two pieces.
@@ -37,6 +38,11 @@ Cost scan_two_tree_cost(T t) {
   const double sent = depth + t.pieces;
   const double alone = t.two_tree(((5 * t.full_log2 - 4) / t.pieces + 2 * t.others) * t.n);
   return {sent, sent * 2 * t.n / t.pieces, depth, 2 * t.p * t.pieces, 3 * t.p * t.n, alone};
+}
+
+Cost scan_two_level_cost(T t) {
+  return {.seconds = t.inside(scan_row, t.n) + t.between(exscan_row, t.n) + t.inside(bcast_row, t.n) +
+                     0.5 * t.n * t.machine.seconds_per_byte};
 }
 
 constexpr Algorithm scan_algorithms[] = {
@@ -52,7 +58,8 @@ constexpr Algorithm scan_algorithms[] = {
      [](Channel channel, const Arguments& given) {
        return scan_two_tree(std::move(channel), given.send, {given.receive, {}, {}}, given.op);
      },
-     takes_parts}};
+     takes_parts},
+    {two_level_name, scan_two_level_cost, on_two_levels<scan_two_level>, is_in_order}};
 
 constexpr Algorithm exscan_algorithms[] = {
     {"dissemination", exscan_dissemination_cost,
@@ -67,7 +74,8 @@ constexpr Algorithm exscan_algorithms[] = {
      [](Channel channel, const Arguments& given) {
        return scan_two_tree(std::move(channel), given.send, {{}, given.receive, {}}, given.op);
      },
-     takes_parts}};
+     takes_parts},
+    {two_level_name, scan_two_level_cost, on_two_levels<exscan_two_level>, is_in_order}};
 
 constexpr Algorithm scan_and_bcast_algorithms[] = {
     {"dissemination",

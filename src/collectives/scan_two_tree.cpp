@@ -161,7 +161,7 @@ class ScanOverTree {
 
 Task<> scan_two_tree(Channel channel, ConstBuffer send, ScanResults results, Operator op) {
   const int pieces =
-      pipeline_pieces(channel.world().machine(), bytes_of(send), 2 * ceil_log2(channel.size()), send.count);
+      pipeline_pieces(channel.machine(), bytes_of(send), 2 * ceil_log2(channel.size()), send.count);
   ScanOverTree even(channel.lane(0), send, results, op, pieces, 0);
   ScanOverTree odd(channel.lane(1), send, results, op, pieces, 1);
   co_await when_all(even.run(), odd.run());

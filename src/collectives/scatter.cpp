@@ -1,4 +1,5 @@
 #include "collectives/collective.hpp"
+#include "collectives/two_level.hpp"
 
 namespace wisp {
 
@@ -22,13 +23,13 @@ Task<> down_tree(Channel channel, const Arguments& given) {
 constexpr Algorithm scatter_algorithms[] = {
     {"binomial",
      [](T t) {
-       return Cost{t.log2, t.p * t.n, t.log2, t.p - 1, (1 + t.log2 / 2) * t.p * t.n, t.blocks_down(1)};
+       return over_tree({t.log2, t.p * t.n, t.log2, t.p - 1, (1 + t.log2 / 2) * t.p * t.n, t.blocks_down(1)});
      },
      down_tree<1>},
     {"radix_4",
      [](T t) {
-       return Cost{3 * t.depth_4,   t.p * t.n, t.depth_4, t.p - 1, (1 + t.depth_4 / 2) * t.p * t.n,
-                   t.blocks_down(2)};
+       return over_tree(
+           {3 * t.depth_4, t.p * t.n, t.depth_4, t.p - 1, (1 + t.depth_4 / 2) * t.p * t.n, t.blocks_down(2)});
      },
      down_tree<2>},
     {"ordered",
@@ -43,10 +44,15 @@ constexpr Algorithm scatter_algorithms[] = {
      },
      [](Channel channel, const Arguments& given) {
        const BlockList blocks = blocks_from_root(channel, given);
-       const std::uint64_t threshold = equal_threshold_factor * straight_threshold(channel.world().machine());
+       const std::uint64_t threshold = equal_threshold_factor * straight_threshold(channel.machine());
        return scatter_ordered(std::move(channel), blocks, given.receive, given.root, threshold);
      }},
-    {"direct", direct_cost, scatter_directly}};
+    {"direct", direct_cost, scatter_directly},
+    {two_level_name,
+     [](T t) {
+       return Cost{.seconds = t.between(scatter_row, t.of.nodes.most * t.n) + t.inside(scatter_row, t.n)};
+     },
+     on_two_levels<scatter_two_level>}};
 
 }  // namespace
 

@@ -17,13 +17,13 @@ constexpr Algorithm scatterv_algorithms[] = {
      },
      [](Channel channel, const Arguments& given) {
        const BlockList blocks = blocks_from_root(channel, given);
-       const std::uint64_t threshold = straight_threshold(channel.world().machine());
+       const std::uint64_t threshold = straight_threshold(channel.machine());
        return scatterv_led(std::move(channel), blocks, given.receive, given.root, threshold);
      }},
     {"tree", nullptr,
      [](Channel channel, const Arguments& given) {
        const BlockList blocks = blocks_from_root(channel, given);
-       const std::uint64_t threshold = announced_threshold(channel.world().machine());
+       const std::uint64_t threshold = announced_threshold(channel.machine());
        return scatterv_tree(std::move(channel), blocks, given.receive, given.root, threshold,
                             std::static_pointer_cast<OrderedNode>(given.memory));
      },

@@ -76,6 +76,10 @@ detail::World& Channel::world() const noexcept {
   return *context_->world;
 }
 
+const detail::Machine& Channel::machine() const noexcept {
+  return world().machine(level_);
+}
+
 Channel Channel::lane(int which) const {
   Channel other = *this;
   other.tag_ = world().tags().in_lane(tag_, which);

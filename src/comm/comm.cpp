@@ -18,6 +18,23 @@ Comm CommAccess::make_root(std::shared_ptr<World> world, TagLayout::Kind kind) {
   return make(std::move(context), all);
 }
 
+Comm CommAccess::make_within(const Comm& parent, const Group& members) {
+  const ContextPtr& context = parent.context_;
+  if (!parent.is_raw()) return make_numbered(context->world, members);
+  return make(ContextPtr(new Context(context->world, context->kind)), members);
+}
+
+const std::shared_ptr<const GroupNodes>& CommAccess::known_nodes(const Comm& comm, const char* call) {
+  check_usable(comm, call);
+  if (world(comm).nodes().nodes() == 0) {
+    throw_error(MPI_ERR_COMM,
+                "{}: nobody has said which ranks of an attached communicator share a node: use "
+                "Comm::duplicate, or set WISP_RANKS_PER_NODE for all ranks",
+                call);
+  }
+  return nodes(comm);
+}
+
 Comm CommAccess::make_numbered(const std::shared_ptr<World>& world, const Group& members) {
   ContextPtr context(new Context(world, TagLayout::Kind::isolated));
   Comm comm = make(std::move(context), members);
@@ -30,6 +47,12 @@ Comm CommAccess::make_numbered(const std::shared_ptr<World>& world, const Group&
   }
   world->add_numbered(*comm.context_.get(), members);
   return comm;
+}
+
+const std::shared_ptr<const GroupNodes>& CommAccess::nodes(const Comm& comm) {
+  std::shared_ptr<const GroupNodes>& nodes = comm.context_->nodes;
+  if (!nodes) nodes = std::make_shared<const GroupNodes>(world(comm).nodes(), comm.group_);
+  return nodes;
 }
 
 void check_usable(const Comm& comm, const char* call) {
@@ -70,9 +93,19 @@ Comm Comm::range(int first, int last, int stride) const {
   detail::check_within(MPI_ERR_RANK, call, "first", first, 0, size() - 1);
   detail::check_within(MPI_ERR_RANK, call, "last", last, 0, size() - 1);
   const Group members = group_.compose(Range::between(first, last, stride));
-  if (!is_raw()) return CommAccess::make_numbered(context_->world, members);
-  detail::ContextPtr context(new detail::Context(context_->world, context_->kind));
-  return CommAccess::make(std::move(context), members);
+  return CommAccess::make_within(*this, members);
+}
+
+Comm Comm::node() const {
+  const std::shared_ptr<const detail::GroupNodes>& nodes = CommAccess::known_nodes(*this, "wisp::Comm::node");
+  return CommAccess::make_within(*this, nodes->inside(nodes->node_of(rank_)));
+}
+
+Comm Comm::node_leaders() const {
+  const std::shared_ptr<const detail::GroupNodes>& nodes =
+      CommAccess::known_nodes(*this, "wisp::Comm::node_leaders");
+  Comm made = CommAccess::make_within(*this, detail::GroupNodes::between(nodes, 0));
+  return made.is_member() ? made : Comm();
 }
 
 Comm Comm::raw() const {

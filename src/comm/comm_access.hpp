@@ -22,6 +22,8 @@ struct CommAccess {
   static Comm make_root(std::shared_ptr<World> world, TagLayout::Kind kind);
   /// A communicator of members in a context of its own, numbered for each pair of them.
   static Comm make_numbered(const std::shared_ptr<World>& world, const Group& members);
+  /// A communicator of members, of the kind of the one that they come from.
+  static Comm make_within(const Comm& parent, const Group& members);
   /// The tag, without a code, of a persistent operation of `members`, which nobody else has in the context,
   /// or in an extension of it. Without members there are only as many as one context has.
   struct PersistentTag {
@@ -35,6 +37,10 @@ struct CommAccess {
   static Channel creation_channel(const Comm& parent, Group members, int rank, const char* operation,
                                   int tag);
   static const ContextPtr& context(const Comm& comm) { return comm.context_; }
+  /// The same; an error if nothing is known of them.
+  static const std::shared_ptr<const GroupNodes>& known_nodes(const Comm& comm, const char* call);
+  /// The nodes of its group, made when they are first asked for.
+  static const std::shared_ptr<const GroupNodes>& nodes(const Comm& comm);
   static World& world(const Comm& comm) { return *comm.context_->world; }
 };
 

@@ -15,6 +15,7 @@
 
 namespace wisp::detail {
 
+class GroupNodes;
 class World;
 
 /// How many collectives a communicator has started. It numbers them, so that those in flight at one time do
@@ -98,6 +99,9 @@ struct Context {
     std::vector<int> codes;  ///< of each rank of the group
   };
   std::unique_ptr<Named> named;
+
+  /// Those of the communicator's group, once somebody has asked.
+  std::shared_ptr<const GroupNodes> nodes;
 
  private:
   struct Cached {

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "comm/mpi_group.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
@@ -53,6 +55,47 @@ bool read_environment(Machine& machine) {
   return microseconds && gigabytes;
 }
 
+/// The same inside a node, in which messages are of another kind.
+bool read_environment(Machine::Inside& inside) {
+  const std::optional<double> microseconds = number_of_environment("WISP_NODE_LATENCY_US");
+  const std::optional<double> gigabytes = number_of_environment("WISP_NODE_BANDWIDTH_GBS");
+  if (microseconds) inside.latency = *microseconds * 1e-6;
+  if (gigabytes) inside.seconds_per_byte = 1e-9 / *gigabytes;
+  return microseconds && gigabytes;
+}
+
+/// Of messages inside nodes, whose latency is known.
+void add_nodes(Machine& machine, const NodeLayout& nodes) {
+  machine.ranks_on_node = nodes.largest();
+  // Not above that of other messages, of which a rank is busy a larger part.
+  machine.inside.overhead =
+      std::min(machine.overhead, machine.inside.latency / (machine.shares_cores ? 4 : 2));
+}
+
+/// Two ranks that share a node, and two that do not.
+struct Pairs {
+  std::pair<int, int> inside;
+  std::pair<int, int> between;
+};
+Pairs pairs_of(const NodeLayout& nodes) {
+  std::vector<int> first(as_size(nodes.nodes()), -1);
+  Pairs pairs;
+  int found = 0;
+  for (int rank = 0; rank < nodes.ranks() && found < 2; ++rank) {
+    int& before = first[as_size(nodes.node_of(rank))];
+    if (before >= 0 && pairs.inside.second == 0) {
+      pairs.inside = {before, rank};
+      ++found;
+    }
+    if (nodes.node_of(rank) != nodes.node_of(0) && pairs.between.second == 0) {
+      pairs.between = {0, rank};
+      ++found;
+    }
+    before = rank;
+  }
+  return pairs;
+}
+
 /// The next power of two: so rough, measurements agree from run to run, and so do the algorithms chosen.
 double round_to_power(double seconds) {
   return std::exp2(std::round(std::log2(seconds)));
@@ -81,38 +124,26 @@ double most_ranks_per_core([[maybe_unused]] MPI_Comm comm) {
 #endif
 }
 
-/// True if all ranks of MPI_COMM_WORLD were started on this host. Each reads the same, or none does.
-bool all_are_here() {
-  int size = 0;
-  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
-  // Open MPI; MPICH and Intel MPI.
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
-    if (const char* here = std::getenv(name)) return std::atoi(here) == size;
-  }
-  return false;
-}
-
-/// Others may have been started by other launchers.
-bool is_of_world(MPI_Comm comm) {
-  MPI_Group ours = MPI_GROUP_NULL;
-  check_mpi(MPI_Comm_group(comm, &ours), "MPI_Comm_group");
-  const std::vector<int> in_world = ranks_in(MPI_COMM_WORLD, ours);
-  check_mpi(MPI_Group_free(&ours), "MPI_Group_free");
-  return std::ranges::find(in_world, MPI_UNDEFINED) == in_world.end();
-}
-
 }  // namespace
 
-Machine machine_of_launcher(MPI_Comm comm) {
+Machine machine_of_launcher(const NodeLayout& nodes) {
   Machine machine;
-  if (all_are_here() && is_of_world(comm)) {
-    int size = 0;
-    check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-    // Not those that this rank may use: others may be bound to more or fewer.
-    machine.ranks_per_core = size / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  if (nodes.nodes() > 0) {
+    // Not those cores that this rank may use: others may be bound to more or fewer.
+    machine.ranks_per_core = nodes.largest() / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
     machine.shares_cores = machine.ranks_per_core > 1;
   }
+#ifdef SMPI_H
+  machine.ranks_per_core = 1;
+  machine.shares_cores = false;
+#endif
   read_environment(machine);
+  if (!nodes.is_flat()) {
+    constexpr double times_faster = 4;  // where nobody says how much faster messages are inside a node
+    machine.inside = {machine.latency / times_faster, 0, machine.seconds_per_byte / times_faster};
+    read_environment(machine.inside);
+    add_nodes(machine, nodes);
+  }
   return machine;
 }
 
@@ -136,28 +167,66 @@ MessageCosts measure_messages(MPI_Comm comm, int first, int second) {
   return {measured[0], measured[1]};
 }
 
-Machine measure_machine(MPI_Comm comm) {
+NodeLayout learn_nodes(MPI_Comm comm) {
+  int rank = 0;
+  int size = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  int number = rank;
+#ifdef SMPI_H
+  // There, to ask for the ranks of a host takes p² messages.
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  check_mpi(MPI_Get_processor_name(name, &length), "MPI_Get_processor_name");
+  number = static_cast<int>(std::hash<std::string_view>()(std::string_view(name, as_size(length))) >> 33);
+#else
+  MPI_Comm node = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT, MPI_MIN, node), "MPI_Allreduce");
+  check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
+#endif
+  std::vector<int> numbers(as_size(size));
+  check_mpi(MPI_Allgather(&number, 1, MPI_INT, numbers.data(), 1, MPI_INT, comm), "MPI_Allgather");
+  return NodeLayout::of(numbers);
+}
+
+Machine measure_machine(MPI_Comm comm, const NodeLayout& nodes) {
   Machine machine;
+  const bool has_nodes = !nodes.is_flat();
   machine.ranks_per_core = most_ranks_per_core(comm);
   machine.shares_cores = machine.ranks_per_core > 1;
   int size = 0;
   check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
   // The environment may differ from rank to rank; what rank 0 has decides whether all measure.
-  int is_given = read_environment(machine) ? 1 : 0;
-  check_mpi(MPI_Bcast(&is_given, 1, MPI_INT, 0, comm), "MPI_Bcast");
-  if (is_given == 0 && size > 1) {
-    const MessageCosts costs = measure_messages(comm, 0, size - 1);
+  int is_given[] = {read_environment(machine) ? 1 : 0, read_environment(machine.inside) ? 1 : 0};
+  check_mpi(MPI_Bcast(is_given, 2, MPI_INT, 0, comm), "MPI_Bcast");
+  const Pairs pairs = has_nodes ? pairs_of(nodes) : Pairs{{}, {0, size - 1}};
+  if (is_given[0] == 0 && size > 1) {
+    const MessageCosts costs = measure_messages(comm, pairs.between.first, pairs.between.second);
     machine.latency = round_to_power(costs.latency);
     machine.seconds_per_byte = round_to_power(costs.seconds_per_byte);
     read_environment(machine);
   }
-  double agreed[] = {machine.latency, machine.seconds_per_byte, static_cast<double>(machine.direct_ranks),
-                     machine.overhead};
-  check_mpi(MPI_Bcast(agreed, 4, MPI_DOUBLE, 0, comm), "MPI_Bcast");
+  if (is_given[1] == 0 && has_nodes) {
+    const MessageCosts costs = measure_messages(comm, pairs.inside.first, pairs.inside.second);
+    machine.inside.latency = round_to_power(costs.latency);
+    machine.inside.seconds_per_byte = round_to_power(costs.seconds_per_byte);
+    read_environment(machine.inside);
+  }
+  double agreed[] = {machine.latency,        machine.seconds_per_byte,
+                     machine.inside.latency, machine.inside.seconds_per_byte,
+                     machine.overhead,       static_cast<double>(machine.direct_ranks)};
+  check_mpi(MPI_Bcast(agreed, 6, MPI_DOUBLE, 0, comm), "MPI_Bcast");
   machine.latency = agreed[0];
   machine.seconds_per_byte = agreed[1];
-  machine.direct_ranks = static_cast<int>(agreed[2]);
-  machine.overhead = agreed[3];
+  machine.overhead = agreed[4];
+  machine.direct_ranks = static_cast<int>(agreed[5]);
+  if (has_nodes) {
+    machine.inside = {agreed[2], 0, agreed[3]};
+    add_nodes(machine, nodes);
+  } else {
+    machine.inside = {};
+  }
   return machine;
 }
 

@@ -3,16 +3,20 @@
 #include <mpi.h>
 
 #include "pattern/cost_model.hpp"
+#include "pattern/node_layout.hpp"
 
 namespace wisp::detail {
 
-/// What messages of `comm` cost and how many ranks share a core, the same on all ranks; what the environment
-/// says is not measured. Collective.
-Machine measure_machine(MPI_Comm comm);
+/// Which ranks share a host, the same on all ranks. Collective.
+NodeLayout learn_nodes(MPI_Comm comm);
 
-/// What can be known without a message: what the environment says, and how many ranks share a core if the
-/// launcher says that it has started all of MPI_COMM_WORLD here, which it tells all of them alike. Local.
-Machine machine_of_launcher(MPI_Comm comm);
+/// What messages of `comm` cost, in nodes and between them, and how many ranks share a core, the same on all
+/// ranks; what the environment says is not measured. Collective.
+Machine measure_machine(MPI_Comm comm, const NodeLayout& nodes);
+
+/// What can be known without a message: what the environment says, and how many ranks share a core where the
+/// launcher has said who shares a node. Local.
+Machine machine_of_launcher(const NodeLayout& nodes);
 
 /// α and β in seconds.
 struct MessageCosts {

@@ -16,13 +16,18 @@ const detail::SimulatedTransport* simulated_transport(const Comm& comm) {
   return !context ? nullptr : dynamic_cast<detail::SimulatedTransport*>(&context->world->transport().inner());
 }
 
-detail::Machine machine_of(const SimulationOptions& options) {
+detail::Machine machine_of(const SimulationOptions& options, const detail::NodeLayout& nodes) {
   detail::Machine machine;
   machine.latency = options.latency + 2 * options.overhead;
   machine.overhead = options.overhead;
   machine.seconds_per_byte = 1 / options.bandwidth;
   machine.shares_cores = options.shares_cores;
   machine.ranks_per_core = options.shares_cores ? 4 : 1;
+  if (!nodes.is_flat()) {
+    machine.inside = {options.inside_latency + 2 * options.overhead, options.overhead,
+                      1 / options.inside_bandwidth};
+    machine.ranks_on_node = nodes.largest();
+  }
   return machine;
 }
 
@@ -30,7 +35,14 @@ detail::Machine machine_of(const SimulationOptions& options) {
 
 SimulationReport simulate(const SimulationOptions& options, const std::function<Task<>(Comm)>& program) {
   detail::check_within(MPI_ERR_ARG, "wisp::simulate", "ranks", options.ranks, 1, 1 << 24);
-  detail::SimulatedCluster cluster(options);
+  if (!options.nodes.empty() && options.nodes.size() != detail::as_size(options.ranks)) {
+    detail::throw_error(MPI_ERR_ARG, "wisp::simulate: nodes has {} entries, but there are {} ranks",
+                        options.nodes.size(), options.ranks);
+  }
+  const detail::NodeLayout nodes = options.nodes.empty() ? detail::NodeLayout::blocks(options.ranks, 1)
+                                                         : detail::NodeLayout::of(options.nodes);
+  const detail::Machine machine = machine_of(options, nodes);
+  detail::SimulatedCluster cluster(options, nodes);
   struct Worlds : std::vector<std::shared_ptr<detail::World>> {
     ~Worlds() {
       for (const auto& world : *this) world->close();
@@ -39,8 +51,12 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
   std::vector<Task<>> programs;
   programs.reserve(detail::as_size(options.ranks));
   for (int rank = 0; rank < options.ranks; ++rank) {
-    const detail::World::Facts facts{rank, options.ranks, options.tag_upper_bound, options.mpi_communicators,
-                                     machine_of(options)};
+    const detail::World::Facts facts{rank,
+                                     options.ranks,
+                                     options.tag_upper_bound,
+                                     options.mpi_communicators,
+                                     machine,
+                                     options.attached ? detail::NodeLayout() : nodes};
     auto transport = cluster.make_transport(rank);
     if (options.attached) transport = detail::World::shared(std::move(transport), facts);
     auto world = std::make_shared<detail::World>(std::move(transport), facts);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm/launcher.hpp"
 #include "comm/measure_machine.hpp"
 #include "comm/shared_transport.hpp"
 #include "transport/mpi_attribute.hpp"
@@ -90,6 +91,7 @@ World::World(std::unique_ptr<Transport> transport, const Facts& facts)
       pair_codes_(*this, tags_.numbered_count()),
       mailbox_(*transport_, tags_, pair_codes_),
       facts_(facts),
+      machines_{facts.machine, facts.machine.at(Level::inside), facts.machine.at(Level::between)},
       pair_numbers_(facts.size) {}
 
 void World::add_numbered(Context& context, const Group& members) {
@@ -149,7 +151,8 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
   std::shared_ptr<World> world = attribute_of<World, 0>(comm, [&] {
     std::vector<MPI_Comm> ours{duplicate_of(comm)};
     World::Facts facts = facts_of(ours.front());
-    facts.machine = measure_machine(ours.front());
+    facts.nodes = learn_nodes(ours.front());
+    facts.machine = measure_machine(ours.front(), facts.nodes);
     // mpirun may give the environment to some ranks only.
     int checks = facts.checks_calls ? 1 : 0;
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, &checks, 1, MPI_INT, MPI_MAX, ours.front()), "MPI_Allreduce");
@@ -176,7 +179,8 @@ std::shared_ptr<World> World::attach(MPI_Comm comm) {
   check_comm(comm, "wisp::Comm::attach");
   return attribute_of<World, 1>(comm, [&] {
     Facts facts = facts_of(comm);
-    facts.machine = machine_of_launcher(comm);
+    facts.nodes = nodes_of_launcher(comm);
+    facts.machine = machine_of_launcher(facts.nodes);
     return std::make_shared<World>(shared(transport_over({comm}, facts, false), facts), facts);
   });
 }

@@ -2,11 +2,13 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "comm/context.hpp"
+#include "comm/group_nodes.hpp"
 #include "comm/mailbox.hpp"
 #include "comm/pair_codes.hpp"
 #include "comm/tag_layout.hpp"
@@ -28,6 +30,7 @@ class World {
     int mpi_comms = 1;  ///< that carry messages: each has codes of its own
     /// How messages cost, the same on all ranks.
     Machine machine;
+    NodeLayout nodes = {};
     /// Whether collectives compare what the ranks call.
     bool checks_calls = environment_says_check();
   };
@@ -46,7 +49,10 @@ class World {
   const Facts& facts() const { return facts_; }
   int rank() const { return facts_.rank; }
   int size() const { return facts_.size; }
-  const Machine& machine() const { return facts_.machine; }
+  const Machine& machine(Level level = Level::all) const {
+    return machines_[static_cast<std::size_t>(level)];
+  }
+  const NodeLayout& nodes() const { return facts_.nodes; }
   const TagLayout& tags() const { return tags_; }
   Transport& transport() { return *transport_; }
   Engine& engine() { return transport_->engine(); }
@@ -76,15 +82,19 @@ class World {
     int ranks = 0;
     std::size_t bytes = 0;
     int kind = 0;  ///< of the operator
+    NodeShape nodes = {};
+    Level level = Level::all;
     int algorithm = -1;
   };
-  Choice& kept_choice(const void* operation, int ranks, std::size_t bytes, int kind) {
+  /// That of the same case, if it is still kept.
+  Choice& kept_choice(const Choice& of) {
     if (choices_.empty()) choices_.resize(32);
-    const auto row = reinterpret_cast<std::uintptr_t>(operation);
-    const std::size_t place = (row / 8 + bytes / 8 + as_size(ranks)) % choices_.size();
+    const auto row = reinterpret_cast<std::uintptr_t>(of.operation);
+    const std::size_t place = (row / 8 + of.bytes / 8 + as_size(of.ranks)) % choices_.size();
     Choice& kept = choices_[place];
-    if (kept.operation != operation || kept.ranks != ranks || kept.bytes != bytes || kept.kind != kind) {
-      kept = {operation, ranks, bytes, kind, -1};
+    if (kept.operation != of.operation || kept.ranks != of.ranks || kept.bytes != of.bytes ||
+        kept.kind != of.kind || kept.level != of.level || kept.nodes != of.nodes) {
+      kept = of;
     }
     return kept;
   }
@@ -109,6 +119,7 @@ class World {
   PairCodes pair_codes_;
   Mailbox mailbox_;
   Facts facts_;
+  std::array<Machine, 3> machines_;  ///< for each level
   Counters root_counters_[2];
   PairNumbers pair_numbers_;
   Context* latest_numbered_ = nullptr;

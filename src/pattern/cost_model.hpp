@@ -9,6 +9,9 @@
 
 namespace wisp::detail {
 
+/// Which messages: between any ranks, between those of a node, or between one rank of each node.
+enum class Level : std::uint8_t { all, inside, between };
+
 /// How messages cost on a machine; the same on all ranks, so that all choose alike.
 struct Machine {
   double latency = 1e-6;            ///< α: seconds from a rank to another
@@ -17,6 +20,36 @@ struct Machine {
   bool shares_cores = false;        ///< some core runs more than one rank
   double ranks_per_core = 1;
   int direct_ranks = 0;  ///< the user's word on where gatherv and scatterv are direct; 0: by the costs
+  /// The same inside a node, where that is known to be different.
+  struct Inside {
+    double latency = 0;
+    double overhead = 0;
+    double seconds_per_byte = 0;
+  } inside;
+  int ranks_on_node = 1;  ///< at most
+
+  constexpr bool has_nodes() const { return inside.latency > 0; }
+  /// As the messages of a level see it.
+  constexpr Machine at(Level level) const {
+    Machine seen = *this;
+    if (level != Level::all) seen.inside = {};
+    if (level == Level::inside && has_nodes()) {
+      seen.latency = inside.latency;
+      seen.overhead = inside.overhead;
+      seen.seconds_per_byte = inside.seconds_per_byte;
+    }
+    // One rank of each node at work has the node's cores for itself.
+    if (level == Level::between) seen.ranks_per_core = std::max(1.0, ranks_per_core / ranks_on_node);
+    return seen;
+  }
+};
+
+/// Which of an algorithm's messages leave a node whose ranks follow each other.
+enum class Traffic : std::uint8_t {
+  spread,   ///< nearly all: most bytes go far
+  rounds,   ///< those of the last of log p rounds with as many bytes each
+  growing,  ///< those of the last of log p rounds, each with twice the bytes
+  tree      ///< one for each node
 };
 
 /// What an algorithm does, for the busiest rank and in all.
@@ -28,12 +61,28 @@ struct Cost {
   double volume = 0;    ///< bytes in all, those that are only copied half
   /// Seconds where every rank has a core of its own; without them, as time_of takes them from the above.
   double alone = -1;
+  Traffic traffic = Traffic::spread;
+  double seconds = -1;  ///< in any case, where it is made of others' times
 };
+
+inline Cost over_tree(Cost cost) {
+  cost.traffic = Traffic::tree;
+  return cost;
+}
+inline Cost in_growing_rounds(Cost cost) {
+  cost.traffic = Traffic::growing;
+  return cost;
+}
+inline Cost in_rounds(Cost cost) {
+  cost.traffic = Traffic::rounds;
+  return cost;
+}
 
 /// Seconds. On cores of their own all ranks work at the same time, and the longest path counts. Where ranks
 /// share cores, a step waits until the rank is given a core, and every message and byte takes somebody's
 /// core: the busiest rank is at work as long as before, and the cores until all work is done.
 constexpr double time_of(const Cost& cost, const Machine& machine, int ranks) {
+  if (cost.seconds >= 0) return cost.seconds;
   if (!machine.shares_cores) {
     if (cost.alone >= 0) return cost.alone;
     return cost.steps * machine.latency + (cost.startups - cost.steps) * machine.overhead +

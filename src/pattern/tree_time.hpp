@@ -17,47 +17,58 @@ class TreeTime {
   enum class Load { vectors, blocks };  ///< the same bytes for everybody; those of all ranks of a subtree
 
   /// `bytes` of a rank; each byte that comes up takes `joining` times its time at the port to be joined.
-  constexpr TreeTime(const Machine& machine, int radix_bits, Load load, double bytes, double joining = 0)
-      : machine_(machine), radix_bits_(radix_bits), load_(load), bytes_(bytes), joining_(joining) {}
+  /// Children less than `on_node` ranks away are on their parent's node.
+  TreeTime(const Machine& machine, int radix_bits, Load load, double bytes, double joining = 0,
+           int on_node = 1)
+      : far_(machine),
+        near_(machine.at(Level::inside)),
+        on_node_(on_node),
+        radix_bits_(radix_bits),
+        load_(load),
+        bytes_(bytes),
+        joining_(joining) {}
 
   /// Until everybody has what the root had.
-  constexpr double down(int ranks) {
+  double down(int ranks) {
     return known(ranks, [&](const KnomialTree& tree) {
       double last = 0;
       double clock = 0;
       double port = 0;
       for (int k = tree.child_count() - 1; k >= 0; --k) {
         const int size = tree.child_subtree_size(k);
-        clock += machine_.overhead;
-        port = std::max(clock, port) + wire(size);
-        last = std::max(last, port + travel() + machine_.overhead + down(size));
+        const Machine& machine = to(tree.child_offset(k));
+        clock += machine.overhead;
+        port = std::max(clock, port) + wire(machine, size);
+        last = std::max(last, port + travel(machine) + machine.overhead + down(size));
       }
       return last;
     });
   }
   /// Until the root has what everybody had.
-  constexpr double up(int ranks) {
+  double up(int ranks) {
     return known(ranks, [&](const KnomialTree& tree) {
       double clock = 0;
       double port = 0;
       for (int k = 0; k < tree.child_count(); ++k) {
         const int size = tree.child_subtree_size(k);
-        port = std::max(port, up(size) + machine_.overhead + travel()) + wire(size);
-        clock = std::max(clock, port) + machine_.overhead + joining_ * wire(size);
+        const Machine& machine = to(tree.child_offset(k));
+        port = std::max(port, up(size) + machine.overhead + travel(machine)) + wire(machine, size);
+        clock = std::max(clock, port) + machine.overhead + joining_ * wire(far_, size);
       }
       return clock;
     });
   }
 
  private:
+  const Machine& to(int offset) const { return offset < on_node_ ? near_ : far_; }
   /// On the way between two ranks that are busy with it.
-  constexpr double travel() const { return machine_.latency - 2 * machine_.overhead; }
-  constexpr double wire(int ranks) const {
-    return bytes_ * (load_ == Load::blocks ? ranks : 1) * machine_.seconds_per_byte;
+  static double travel(const Machine& machine) { return machine.latency - 2 * machine.overhead; }
+  double wire(const Machine& machine, int ranks) const {
+    return bytes_ * (load_ == Load::blocks ? ranks : 1) * machine.seconds_per_byte;
   }
   /// That of a full subtree is computed once; there is one on each level that is not full.
   template <class Compute>
-  constexpr double known(int ranks, Compute compute) {
+  double known(int ranks, Compute compute) {
     const int bits = ceil_log2(ranks);
     const bool is_full = ranks == 1 << bits && bits % radix_bits_ == 0;
     if (is_full && full_[as_size(bits)] >= 0) return full_[as_size(bits)];
@@ -66,7 +77,9 @@ class TreeTime {
     return seconds;
   }
 
-  const Machine& machine_;
+  const Machine& far_;
+  Machine near_;
+  int on_node_;
   int radix_bits_;
   Load load_;
   double bytes_;

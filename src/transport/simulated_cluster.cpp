@@ -10,8 +10,14 @@
 
 namespace wisp::detail {
 
-SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
-    : options_(options), random_(options.seed), ranks_(as_size(options.ranks)) {}
+SimulatedCluster::SimulatedCluster(const SimulationOptions& options, const NodeLayout& nodes)
+    : options_(options),
+      random_(options.seed),
+      ranks_(as_size(options.ranks)),
+      has_nodes_(!options.nodes.empty()),
+      node_ports_(as_size(nodes.nodes())) {
+  for (int rank = 0; rank < nodes.ranks(); ++rank) ranks_[as_size(rank)].node = nodes.node_of(rank);
+}
 
 SimulatedCluster::~SimulatedCluster() {
   for (const Event& event : events_) delete event.packet;
@@ -62,9 +68,10 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
 
   // LogGP with one port: the sender is busy for o, its port for the bytes, then they travel for L.
   sender.clock += options_.overhead;
-  const double bytes_time = static_cast<double>(packet->envelope.bytes) / options_.bandwidth;
-  sender.send_port_free = std::max(sender.clock, sender.send_port_free) + bytes_time;
-  packet->arrival = sender.send_port_free + options_.latency;
+  const bool inside = stays(source, destination);
+  Port& port = port_of(source, inside);
+  packet->arrival = port.send(sender.clock, seconds_of(packet->envelope.bytes, inside)) +
+                    (inside ? options_.inside_latency : options_.latency);
   if (options_.jitter > 0) {
     packet->arrival += options_.jitter * std::uniform_real_distribution<double>()(random_);
     double& last = sender.last_arrival[destination];
@@ -72,6 +79,10 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
   }
   sender.counters.messages_sent += 1;
   sender.counters.bytes_sent += packet->envelope.bytes;
+  if (has_nodes_ && !inside) {
+    messages_between_ += 1;
+    bytes_between_ += packet->envelope.bytes;
+  }
   max_depth_ = std::max(max_depth_, packet->depth);
 
   if (mode == SendMode::synchronous || options_.rendezvous)
@@ -87,9 +98,10 @@ void SimulatedCluster::arrive(Packet* packet) {
   const int rank = packet->destination;
   Rank& receiver = ranks_[as_size(rank)];
   // One port: what arrives together comes in one after the other.
-  const double bytes_time = static_cast<double>(packet->envelope.bytes) / options_.bandwidth;
-  packet->arrival = std::max(packet->arrival, receiver.receive_port_free + bytes_time);
-  receiver.receive_port_free = packet->arrival;
+  const bool inside = stays(rank, packet->envelope.source);
+  Port& port = port_of(rank, inside);
+  packet->arrival = std::max(packet->arrival, port.to_receive + seconds_of(packet->envelope.bytes, inside));
+  port.to_receive = packet->arrival;
 
   const auto match = std::find_if(receiver.posted.begin(), receiver.posted.end(), [&](const auto& posted) {
     return (posted.source < 0 || posted.source == packet->envelope.source) &&
@@ -144,7 +156,9 @@ void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer,
   if (packet->sender != nullptr) {
     // The sender hears of it after the way back.
     Rank& sender = ranks_[as_size(packet->envelope.source)];
-    sender.clock = std::max(sender.clock, receiver.clock + options_.latency);
+    sender.clock = std::max(
+        sender.clock,
+        receiver.clock + (stays(rank, packet->envelope.source) ? options_.inside_latency : options_.latency));
     complete(packet->envelope.source, *packet->sender);
   }
 }
@@ -225,6 +239,8 @@ std::string SimulatedCluster::describe_unreceived() const {
 SimulationReport SimulatedCluster::report() const {
   SimulationReport report;
   report.rounds = max_depth_;
+  report.messages_between_nodes = messages_between_;
+  report.bytes_between_nodes = bytes_between_;
   report.ranks.reserve(ranks_.size());
   for (const Rank& rank : ranks_) {
     report.ranks.push_back(rank.counters);

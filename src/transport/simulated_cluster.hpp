@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "pattern/node_layout.hpp"
 #include "transport/kept_types.hpp"
 #include "transport/transport.hpp"
 #include "wisp/simulate.hpp"
@@ -42,7 +44,7 @@ class SimulatedTransport;
 /// The event loop of all simulated ranks: packets arrive in the order of virtual time.
 class SimulatedCluster final : public Engine {
  public:
-  explicit SimulatedCluster(const SimulationOptions& options);
+  SimulatedCluster(const SimulationOptions& options, const NodeLayout& nodes);
   ~SimulatedCluster() override;
 
   bool can_wait() const override { return false; }
@@ -69,6 +71,22 @@ class SimulatedCluster final : public Engine {
  private:
   friend class SimulatedTransport;
 
+  struct Port {
+    double sent_at = 0;     ///< the latest message that was to be sent …
+    double queued = 0;      ///< … and how long the port is busy from then on
+    double to_receive = 0;  ///< when it is free again
+
+    /// When the last byte has left. Ranks that share a port are simulated up to a message ahead of each
+    /// other: one of the past finds the same queue.
+    double send(double now, double seconds) {
+      if (now > sent_at) {
+        queued = std::max(0.0, queued - (now - sent_at));
+        sent_at = now;
+      }
+      queued += seconds;
+      return now + queued;
+    }
+  };
   struct PostedReceive {
     Message* message;
     Buffer buffer;
@@ -78,8 +96,8 @@ class SimulatedCluster final : public Engine {
   };
   struct Rank {
     double clock = 0;
-    double send_port_free = 0;
-    double receive_port_free = 0;
+    Port port;
+    int node = 0;
     int depth = 0;
     std::ptrdiff_t memory = 0;  ///< bytes that it holds in the frame pool
     Watcher* watcher = nullptr;
@@ -109,9 +127,25 @@ class SimulatedCluster final : public Engine {
   void abandon(int rank, Message& message) noexcept;
   void forget(Message& message) noexcept;
 
+  /// Whether a message stays inside a node; what its bytes take; the port that they pass on its way.
+  bool stays(int rank, int peer) const {
+    return has_nodes_ && ranks_[as_size(rank)].node == ranks_[as_size(peer)].node;
+  }
+  double seconds_of(std::size_t bytes, bool stays) const {
+    return static_cast<double>(bytes) / (stays ? options_.inside_bandwidth : options_.bandwidth);
+  }
+  Port& port_of(int rank, bool stays) {
+    return stays || !has_nodes_ ? ranks_[as_size(rank)].port
+                                : node_ports_[as_size(ranks_[as_size(rank)].node)];
+  }
+
   SimulationOptions options_;
   std::mt19937_64 random_;
   std::vector<Rank> ranks_;
+  bool has_nodes_;
+  std::vector<Port> node_ports_;
+  std::uint64_t messages_between_ = 0;
+  std::uint64_t bytes_between_ = 0;
   std::vector<Event> events_;  ///< a heap
   std::uint64_t event_count_ = 0;
   int max_depth_ = 0;

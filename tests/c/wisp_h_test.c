@@ -262,7 +262,7 @@ static void test_barrier_and_algorithm(void) {
   MPI_Info_set(info, "wisp_algorithm", "nonsense");
   EXPECT(WISP_Barrier_init(comm, info, &request) == MPI_ERR_ARG);
   EXPECT(strcmp(WISP_Error_message(),
-                "WISP_Barrier_init: algorithm = nonsense is not one of dissemination, tree") == 0);
+                "WISP_Barrier_init: algorithm = nonsense is not one of dissemination, tree, two_level") == 0);
   MPI_Info_free(&info);
 }
 
@@ -409,6 +409,23 @@ static void test_communicators(void) {
     OK(WISP_Allreduce(&one, &value, 1, MPI_INT, MPI_SUM, other));
     EXPECT(value == size);
     OK(WISP_Comm_free(&other));
+  }
+  {
+    WISP_Comm node, leaders;
+    int sum = 0, nodes = 0;
+    OK(WISP_Comm_node(comm, &node));
+    OK(WISP_Comm_node_leaders(comm, &leaders));
+    OK(WISP_Comm_rank(node, &value));
+    EXPECT((value == 0) == (leaders != WISP_COMM_NULL));
+    OK(WISP_Comm_size(node, &value));
+    if (leaders != WISP_COMM_NULL) {
+      OK(WISP_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, leaders));
+      EXPECT(sum == size);
+      OK(WISP_Comm_size(leaders, &nodes));
+      EXPECT(nodes >= 1 && nodes <= size);
+      OK(WISP_Comm_free(&leaders));
+    }
+    OK(WISP_Comm_free(&node));
   }
   /* All ranks, the last first. */
   for (i = 0; i < size; ++i) ranks[i] = size - 1 - i;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wisp/collectives.hpp"
@@ -118,6 +119,27 @@ std::string error_of(const std::function<void()>& call) {
     return error.what();
   }
   return "nothing";
+}
+
+/// As MPI's own split says.
+TEST(CommTest, NodesAreThoseOfTheHosts) {
+  MPI_Comm host = MPI_COMM_NULL;
+  const Comm world = Comm::duplicate(MPI_COMM_WORLD);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world.rank(), MPI_INFO_NULL, &host);
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(host, &rank);
+  MPI_Comm_size(host, &size);
+  MPI_Comm_free(&host);
+  const Comm node = world.node();
+  const Comm leaders = world.node_leaders();
+  EXPECT_EQ(node.rank(), rank);
+  EXPECT_EQ(node.size(), size);
+  EXPECT_EQ(leaders.is_member(), rank == 0);
+  int ranks = 0;
+  if (leaders.is_member()) leaders.allreduce(buffer_of(std::as_const(size)), buffer_of(ranks), MPI_SUM);
+  node.bcast(buffer_of(ranks), 0);
+  EXPECT_EQ(ranks, world.size());
 }
 
 TEST(CommTest, WrongArgumentsAreErrorsThatNameCallArgumentValueAndBound) {

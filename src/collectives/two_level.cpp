@@ -1,0 +1,304 @@
+// Collectives of two levels: among one rank of each node, and inside the nodes, each by whichever algorithm
+// is cheapest there. A node's port carries what its ranks have once, and a root speaks for its node.
+//
+//   node A     node B          bcast      between, inside
+//   a0 ──────► b0              reduce     inside, between
+//   ├► a1      ├► b1           allreduce  reduce inside, allreduce between, bcast inside
+//   └► a2      └► b2
+//
+// Cost: the sum of those of the levels. Source: Träff, Hunold 2020 (decompositions of collectives by nodes)
+
+#include "collectives/two_level.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace wisp::detail {
+
+TwoLevels::TwoLevels(const Channel& channel, const Arguments& given, int member)
+    : nodes(given.nodes), node(nodes->node_of(channel.rank())) {
+  const int own = nodes->member_of(channel.rank());
+  seat = member < 0 ? nodes->size_of(node) + member : member;
+  if (given.root >= 0) {
+    root_node = nodes->node_of(given.root);
+    if (root_node == node) seat = nodes->member_of(given.root);
+  }
+  inside = channel.among(nodes->inside(node), own, Level::inside);
+  if (own == seat)
+    between = channel.among(GroupNodes::between(nodes, member, given.root), node, Level::between);
+}
+
+NodeBlocks::NodeBlocks(const GroupNodes& nodes, const Buffer& all)
+    : nodes_(nodes),
+      all_(all),
+      layout_(TypeLayout::of(all.type)),
+      block_(all.count / as_size(nodes.group().size())) {
+  count_blocks();
+}
+
+NodeBlocks::NodeBlocks(const GroupNodes& nodes, std::size_t bytes_of_block)
+    : nodes_(nodes),
+      scratch_(bytes_of_block * as_size(nodes.group().size())),
+      all_{scratch_.data(), scratch_.bytes(), MPI_PACKED},
+      layout_(TypeLayout::of(MPI_PACKED)),
+      block_(bytes_of_block) {
+  count_blocks();
+}
+
+void NodeBlocks::count_blocks() {
+  counts_.reserve(as_size(nodes_.nodes()));
+  for (int node = 0; node < nodes_.nodes(); ++node) {
+    counts_.push_back(signed_of(block_ * as_size(nodes_.size_of(node))));
+  }
+}
+
+Buffer NodeBlocks::range(int first, int blocks) const {
+  return {element(all_.address, as_size(first) * block_, layout_), as_size(blocks) * block_, all_.type};
+}
+
+Buffer NodeBlocks::of_rank(int rank) const {
+  return range(nodes_.begin(nodes_.node_of(rank)) + nodes_.member_of(rank), 1);
+}
+
+void NodeBlocks::copy_from(const ConstBuffer& all, int ranks) const {
+  const BlockList blocks = BlockList::regular(all, ranks);
+  for (int rank = 0; rank < ranks; ++rank) copy_block(blocks(rank), of_rank(rank));
+}
+
+void NodeBlocks::copy_to(const Buffer& all, int ranks) const {
+  const BlockList blocks = BlockList::regular(all, ranks);
+  for (int rank = 0; rank < ranks; ++rank) copy_block(of_rank(rank), blocks(rank));
+}
+
+namespace {
+
+/// Of the same vectors or blocks on another level.
+Arguments arguments_of(const Arguments& given, const ConstBuffer& send, const Buffer& receive, int root) {
+  Arguments of_level;
+  of_level.send = send;
+  of_level.receive = receive;
+  of_level.op = given.op;
+  of_level.kind = given.kind;
+  of_level.root = root;
+  of_level.bytes = given.bytes;
+  return of_level;
+}
+
+/// Of the blocks of nodes: with those of one size, or of several.
+const Collective& fitting(const GroupNodes& nodes, const Collective& regular, const Collective& irregular) {
+  return nodes.shape().is_even ? regular : irregular;
+}
+
+Arguments blocks_of_nodes(const TwoLevels& at, const Arguments& given, const ConstBuffer& send,
+                          const Buffer& receive, Arguments::More irregular) {
+  Arguments between = arguments_of(given, send, receive, given.root < 0 ? -1 : at.root_node);
+  between.bytes *= at.nodes->shape().most;
+  if (!at.nodes->shape().is_even)
+    between.more = std::make_shared<const Arguments::More>(std::move(irregular));
+  return between;
+}
+
+/// Where the blocks of all nodes are put together.
+NodeBlocks all_blocks(const GroupNodes& nodes, const Buffer& all, std::int64_t bytes) {
+  return nodes.shape().in_order ? NodeBlocks(nodes, all) : NodeBlocks(nodes, as_size(bytes));
+}
+
+}  // namespace
+
+Task<> barrier_two_level(Channel channel, Arguments given) {
+  const TwoLevels at(channel, given);
+  co_await gather_tree(at.inside, {}, {}, at.seat, up_radix_bits(at.inside));
+  const Arguments nothing_given;
+  if (at.is_seat()) co_await run_cheapest(barrier_row, at.between, nothing_given);
+  co_await bcast_tree(at.inside, {}, at.seat, down_radix_bits(at.inside));
+}
+
+Task<> bcast_two_level(Channel channel, Arguments given) {
+  const TwoLevels at(channel, given);
+  const Arguments between = arguments_of(given, {}, given.receive, at.root_node);
+  const Arguments inside = arguments_of(given, {}, given.receive, at.seat);
+  if (at.is_seat()) co_await run_cheapest(bcast_row, at.between, between);
+  co_await run_cheapest(bcast_row, at.inside, inside);
+}
+
+Task<> reduce_two_level(Channel channel, Arguments given) {
+  const TwoLevels at(channel, given);
+  ScratchVector sum;
+  Buffer of_node = given.receive;
+  if (at.is_seat() && channel.rank() != given.root) {
+    sum = ScratchVector(TypeLayout::of(given.send.type), given.send.count);
+    of_node = {sum.data(), given.send.count, given.send.type};
+  }
+  const Arguments inside = arguments_of(given, given.send, of_node, at.seat);
+  co_await run_cheapest(reduce_row, at.inside, inside);
+  const Arguments between = arguments_of(given, of_node, given.receive, at.root_node);
+  if (at.is_seat()) co_await run_cheapest(reduce_row, at.between, between);
+}
+
+Task<> allreduce_two_level(Channel channel, Arguments given) {
+  const TwoLevels at(channel, given);
+  const Arguments inside = arguments_of(given, given.send, given.receive, at.seat);
+  co_await run_cheapest(reduce_row, at.inside, inside);
+  const Arguments between = arguments_of(given, given.receive, given.receive, -1);
+  if (at.is_seat()) co_await run_cheapest(allreduce_row, at.between, between);
+  co_await run_cheapest(bcast_row, at.inside, inside);
+}
+
+namespace {
+
+/// The last of each node has the sum of its ranks, and learns with the others what comes before them.
+Task<> sum_of_nodes_before(const TwoLevels& at, const Arguments& given, ConstBuffer of_node, Buffer before) {
+  const Arguments between = arguments_of(given, of_node, before, -1);
+  if (at.is_seat()) co_await run_cheapest(exscan_row, at.between, between);
+  const Arguments down = arguments_of(given, {}, before, at.seat);
+  if (at.node > 0) co_await run_cheapest(bcast_row, at.inside, down);
+}
+
+}  // namespace
+
+Task<> scan_two_level(Channel channel, Arguments given) {
+  const TwoLevels at(channel, given, -1);
+  const ConstBuffer& like = given.send;
+  const Arguments inside = arguments_of(given, given.send, given.receive, -1);
+  co_await run_cheapest(scan_row, at.inside, inside);
+  const ScratchVector sum(TypeLayout::of(like.type), like.count);
+  const Buffer before{sum.data(), like.count, like.type};
+  co_await sum_of_nodes_before(at, given, given.receive, before);
+  if (at.node > 0) given.op.apply(before.address, given.receive.address, like.count, like.type);
+}
+
+Task<> exscan_two_level(Channel channel, Arguments given) {
+  const TwoLevels at(channel, given, -1);
+  const ConstBuffer& like = given.send;
+  const TypeLayout layout = TypeLayout::of(like.type);
+  const ScratchVector inclusive(layout, like.count);
+  const Buffer of_node{inclusive.data(), like.count, like.type};
+  const ScanResults results{of_node, at.inside.rank() > 0 ? given.receive : Buffer(), {}};
+  co_await doubling_scan(LineWalk(at.inside), SideSum(Side::before, given.reduction(), results), NoSum());
+  const ScratchVector sum(layout, like.count);
+  const Buffer before{sum.data(), like.count, like.type};
+  co_await sum_of_nodes_before(at, given, of_node, before);
+  if (at.node == 0) co_return;
+  if (at.inside.rank() > 0) {
+    given.op.apply(before.address, given.receive.address, like.count, like.type);
+  } else {
+    copy_elements(before.address, given.receive.address, like.count, like.type, layout);
+  }
+}
+
+Task<> gather_two_level(Channel channel, Arguments given) {
+  const TwoLevels at(channel, given);
+  const GroupNodes& nodes = *at.nodes;
+  const bool is_root = channel.rank() == given.root;
+  std::optional<NodeBlocks> all;
+  ScratchVector packed;
+  Buffer of_node;
+  ConstBuffer own = given.send;
+  if (is_root) {
+    all.emplace(all_blocks(nodes, given.receive, given.bytes));
+    of_node = all->of_node(at.node);
+    if (is_in_place(own) && !nodes.shape().in_order)
+      own = BlockList::regular(given.receive, channel.size())(given.root);
+  } else if (at.is_seat()) {
+    packed = ScratchVector(as_size(given.bytes) * as_size(at.inside.size()));
+    of_node = {packed.data(), packed.bytes(), MPI_PACKED};
+  }
+  const Arguments inside = arguments_of(given, own, of_node, at.seat);
+  co_await run_cheapest(gather_row, at.inside, inside);
+  if (!at.is_seat()) co_return;
+  const ConstBuffer send = is_root ? in_place() : ConstBuffer(of_node);
+  const Arguments between = blocks_of_nodes(at, given, send, is_root ? all->whole() : Buffer(),
+                                            is_root ? all->to_receive() : Arguments::More());
+  co_await run_cheapest(fitting(nodes, gather_row, gatherv_row), at.between, between);
+  if (is_root && !nodes.shape().in_order) all->copy_to(given.receive, channel.size());
+}
+
+Task<> scatter_two_level(Channel channel, Arguments given) {
+  const TwoLevels at(channel, given);
+  const GroupNodes& nodes = *at.nodes;
+  const bool is_root = channel.rank() == given.root;
+  std::optional<NodeBlocks> all;
+  ScratchVector packed;
+  Buffer of_node;
+  if (is_root) {
+    const int ranks = channel.size();
+    all.emplace(all_blocks(nodes, BlockList::regular(given.send, ranks).range(0, ranks), given.bytes));
+    if (!nodes.shape().in_order) all->copy_from(given.send, ranks);
+    of_node = all->of_node(at.node);
+  } else if (at.is_seat()) {
+    packed = ScratchVector(as_size(given.bytes) * as_size(at.inside.size()));
+    of_node = {packed.data(), packed.bytes(), MPI_PACKED};
+  }
+  if (at.is_seat()) {
+    const Buffer receive = is_root ? buffer_in_place() : of_node;
+    const Arguments between = blocks_of_nodes(at, given, is_root ? all->whole() : Buffer(), receive,
+                                              is_root ? all->to_send() : Arguments::More());
+    co_await run_cheapest(fitting(nodes, scatter_row, scatterv_row), at.between, between);
+  }
+  const Arguments inside = arguments_of(given, of_node, given.receive, at.seat);
+  co_await run_cheapest(scatter_row, at.inside, inside);
+}
+
+Task<> allgather_two_level(Channel channel, Arguments given) {
+  const TwoLevels at(channel, given);
+  const GroupNodes& nodes = *at.nodes;
+  const NodeBlocks all = all_blocks(nodes, given.receive, given.bytes);
+  ConstBuffer own = given.send;
+  // What is in place already where the blocks of the node are put together stays there.
+  if (is_in_place(own) && !(at.is_seat() && nodes.shape().in_order))
+    own = BlockList::regular(given.receive, channel.size())(channel.rank());
+  const Arguments inside = arguments_of(given, own, all.of_node(at.node), at.seat);
+  co_await run_cheapest(gather_row, at.inside, inside);
+  if (at.is_seat()) {
+    const Arguments between = blocks_of_nodes(at, given, in_place(), all.whole(), all.to_receive());
+    co_await run_cheapest(fitting(nodes, allgather_row, allgatherv_row), at.between, between);
+  }
+  Arguments down = arguments_of(given, {}, all.whole(), at.seat);
+  down.bytes *= channel.size();
+  co_await run_cheapest(bcast_row, at.inside, down);
+  if (!nodes.shape().in_order) all.copy_to(given.receive, channel.size());
+}
+
+/// First inside, to the member that has the number of the target in its node; then between the members of one
+/// number. So a node sends every other one as many messages as it has ranks, not as many to each of these.
+Task<> alltoall_two_level(Channel channel, Arguments given) {
+  const int own = given.nodes->member_of(channel.rank());
+  const TwoLevels at(channel, given, own);
+  const GroupNodes& nodes = *at.nodes;
+  const int count = nodes.nodes();
+  const int members = nodes.shape().most;
+  const BlockList from =
+      BlockList::regular(is_in_place(given.send) ? given.receive : given.send, channel.size());
+  const BlockList to = BlockList::regular(given.receive, channel.size());
+  const auto block = as_size(given.bytes);
+  const ScratchVector first(block * as_size(channel.size()));
+  const ScratchVector second(first.bytes());
+  const auto place = [block](const ScratchVector& in, int row, int columns, int column) {
+    return Buffer{in.data() + block * as_size(row * columns + column), block, MPI_PACKED};
+  };
+  const auto whole = [](const ScratchVector& of) { return Buffer{of.data(), of.bytes(), MPI_PACKED}; };
+
+  for (int member = 0; member < members; ++member) {
+    for (int node = 0; node < count; ++node) {
+      copy_block(from(nodes.rank_of(node, member)), place(first, member, count, node));
+    }
+  }
+  Arguments inside = arguments_of(given, whole(first), whole(second), -1);
+  inside.bytes *= count;
+  co_await run_cheapest(alltoall_row, at.inside, inside);
+  for (int member = 0; member < members; ++member) {
+    for (int node = 0; node < count; ++node) {
+      copy_block(place(second, member, count, node), place(first, node, members, member));
+    }
+  }
+  Arguments between = arguments_of(given, whole(first), whole(second), -1);
+  between.bytes *= members;
+  co_await run_cheapest(alltoall_row, at.between, between);
+  for (int node = 0; node < count; ++node) {
+    for (int member = 0; member < members; ++member) {
+      copy_block(place(second, node, members, member), to(nodes.rank_of(node, member)));
+    }
+  }
+}
+
+}  // namespace wisp::detail

@@ -1,0 +1,82 @@
+#include "comm/launcher.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <numeric>
+
+#include "comm/mpi_group.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp::detail {
+namespace {
+
+int number_of(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? 0 : std::atoi(text);
+}
+
+/// The node of each rank of MPI_COMM_WORLD; empty if nobody says.
+std::vector<int> nodes_of_world(int size) {
+  std::vector<int> nodes(as_size(size));
+  for (const char* here : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    if (number_of(here) == size) return nodes;  // all on one
+  }
+  if (const int on_node = number_of("WISP_RANKS_PER_NODE"); on_node > 0) {
+    for (int rank = 0; rank < size; ++rank) nodes[as_size(rank)] = rank / on_node;
+    return nodes;
+  }
+  const char* tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
+  const char* distribution = std::getenv("SLURM_DISTRIBUTION");
+  if (tasks == nullptr || distribution == nullptr) return {};
+  const std::vector<int> of_node = parse_tasks_per_node(tasks);
+  if (std::accumulate(of_node.begin(), of_node.end(), 0) != size) return {};  // started by somebody else
+  if (!std::string_view(distribution).starts_with("block")) return {};
+  int rank = 0;
+  for (std::size_t node = 0; node < of_node.size(); ++node) {
+    for (int i = 0; i < of_node[node]; ++i) nodes[as_size(rank++)] = static_cast<int>(node);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<int> parse_tasks_per_node(std::string_view text) {
+  std::vector<int> tasks;
+  const auto number = [&text](int& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || value < 1) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return true;
+  };
+  const auto skip = [&text](std::string_view what) {
+    if (!text.starts_with(what)) return false;
+    text.remove_prefix(what.size());
+    return true;
+  };
+  do {
+    int on_node = 0;
+    int times = 1;
+    if (!number(on_node)) return {};
+    if (skip("(x") && !(number(times) && skip(")"))) return {};
+    tasks.insert(tasks.end(), as_size(times), on_node);
+  } while (skip(","));
+  return text.empty() ? tasks : std::vector<int>();
+}
+
+NodeLayout nodes_of_launcher(MPI_Comm comm) {
+  int size = 0;
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  const std::vector<int> of_world = nodes_of_world(size);
+  if (of_world.empty()) return {};
+  MPI_Group ours = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_group(comm, &ours), "MPI_Comm_group");
+  std::vector<int> nodes = ranks_in(MPI_COMM_WORLD, ours);
+  check_mpi(MPI_Group_free(&ours), "MPI_Group_free");
+  // Others may have been started by other launchers.
+  if (std::ranges::find(nodes, MPI_UNDEFINED) != nodes.end()) return {};
+  for (int& node : nodes) node = of_world[as_size(node)];
+  return NodeLayout::of(nodes);
+}
+
+}  // namespace wisp::detail
