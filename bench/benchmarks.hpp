@@ -17,6 +17,7 @@ void bench_collective(const Options& options);
 void bench_algorithms(const Options& options);
 void bench_gatherv(const Options& options);
 void bench_scatterv(const Options& options);
+void bench_adjacent(const Options& options);
 void bench_exchange(const Options& options);
 void bench_neighborhood(const Options& options);
 void bench_neighborhood_setup(const Options& options);
@@ -33,6 +34,7 @@ void simulate_range_bcast(const Options& options, const SimulationOptions& clust
 void simulate_collective(const Options& options, const SimulationOptions& cluster);
 void simulate_gatherv(const Options& options, const SimulationOptions& cluster);
 void simulate_scatterv(const Options& options, const SimulationOptions& cluster);
+void simulate_adjacent(const Options& options, const SimulationOptions& cluster);
 void simulate_exchange(const Options& options, const SimulationOptions& cluster);
 void simulate_neighborhood(const Options& options, const SimulationOptions& cluster);
 void simulate_sort(const Options& options, const SimulationOptions& cluster);

@@ -1,4 +1,5 @@
-/* Neighborhoods of wisp for C: ranks on a torus or mesh, all with the same list of relative neighbors.
+/* Neighborhoods of wisp for C: ranks on a torus or mesh, all with the same list of relative neighbors; or any
+   lists of sources and targets.
    Included by wisp.h. */
 #ifndef WISP_NEIGHBORHOOD_H
 #define WISP_NEIGHBORHOOD_H
@@ -22,6 +23,15 @@ int WISP_Neighborhood_create(WISP_Comm comm, int d, const int dims[], const int 
 /* The same on a Cartesian communicator. Collective. */
 int WISP_Neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], const int weights[],
                                   WISP_Neighborhood* neighborhood);
+/* Any lists: block i that is received comes from sources[i], block i that is sent goes to targets[i]; a rank
+   is named as often as there are blocks. All blocks between two ranks go as one message. Local; with
+   WISP_CHECK=1 it is compared. */
+int WISP_Neighborhood_create_adjacent(WISP_Comm comm, int indegree, const int sources[], int outdegree,
+                                      const int targets[], WISP_Neighborhood* neighborhood);
+/* The same of a communicator with the topology of MPI_Dist_graph_create(_adjacent). Collective. */
+int WISP_Neighborhood_create_graph(MPI_Comm graph, WISP_Neighborhood* neighborhood);
+/* Numbers of blocks that are received and sent. */
+int WISP_Neighborhood_degrees(WISP_Neighborhood neighborhood, int* indegree, int* outdegree);
 int WISP_Neighborhood_free(WISP_Neighborhood* neighborhood);
 
 /* Numbers of dimensions and of neighbors. Every output of these functions may be NULL, unless it is the only

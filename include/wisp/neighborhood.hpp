@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "wisp/blocks.hpp"
 #include "wisp/buffer.hpp"
@@ -37,14 +38,15 @@ struct NeighborOptions {
 
 /// A communicator whose ranks lie on a torus or mesh, each with the same list of relative neighbors: block i
 /// goes to the rank at offset i, and the block that came from the rank at minus offset i arrives as block i,
-/// also where both are the same process. A value; copies are the same neighborhood.
+/// also where both are the same process. Or (`adjacent`, `of_graph`) a communicator and, of each rank, any
+/// lists of sources and targets. A value; copies are the same neighborhood.
 ///
 /// Where a mesh has no such rank, a block is not sent, and a place in the receive buffer stays as it is.
 ///
-/// The list and the block sizes are the same on all ranks, in the same order; also the sizes of blocks that a
-/// rank at the border does not send or receive, for it may pass on those of others. With WISP_CHECK=1 in the
-/// environment (or in a debug build of the library, at creation) all ranks compare them first, and every rank
-/// throws an Error that names the first rank and the first offset or block that differ.
+/// The offsets and the block sizes are the same on all ranks, in the same order; also the sizes of blocks
+/// that a rank at the border does not send or receive, for it may pass on those of others. With WISP_CHECK=1
+/// in the environment (or in a debug build of the library, at creation) all ranks compare them first, and
+/// every rank throws an Error that names the first rank and the first offset or block that differ.
 ///
 /// A rank's wrong arguments are an error on that rank, before any message; with checking on, on all of them.
 ///
@@ -64,17 +66,33 @@ class Neighborhood {
   /// On a Cartesian communicator; collective the first time (Comm::duplicate).
   static Neighborhood of_cart(MPI_Comm cart, const Offsets& offsets, std::vector<int> weights = {});
 
+  /// Neighbors that are no stencil, as those of a mesh of blocks: block i that is received comes from
+  /// sources[i], block i that is sent goes to targets[i]. A rank is named as often as there are blocks, which
+  /// arrive in the order in which they are named: all blocks between two ranks go as one message. Oneself is
+  /// a neighbor too, MPI_PROC_NULL none. A block has any size, the same on both sides. Local, O(blocks · log
+  /// blocks), no message; checked as `create` is, it is collective, and all ranks throw an Error that names
+  /// two that do not agree.
+  ///
+  /// There is one schedule, and options name none: one message to each target, (α + o) + o for each further
+  /// partner, and nβ.
+  static Neighborhood adjacent(const Comm& comm, std::span<const int> sources, std::span<const int> targets);
+  /// Those of a communicator of MPI_Dist_graph_create or MPI_Dist_graph_create_adjacent; collective the first
+  /// time.
+  static Neighborhood of_graph(MPI_Comm graph);
+
   const Comm& comm() const;
+  /// Whether it is made of offsets. If not, what follows from them is an error.
+  bool has_stencil() const;
   const Stencil& stencil() const;
   const Torus& torus() const { return stencil().torus(); }
   /// How many neighbors there are, on either side.
   int size() const { return stencil().size(); }
-  /// For each offset the rank that block i comes from, or goes to; MPI_PROC_NULL where there is none.
+  /// The rank that block i comes from, or goes to; MPI_PROC_NULL where there is none.
   std::span<const int> sources() const;
   std::span<const int> targets() const;
   /// Source and target of any relative shift from the caller's rank.
   Shift shift(std::span<const int> offset) const { return torus().shift(comm().rank(), offset); }
-  /// The first offset that leads to a rank, or that is the one given modulo periodic dimensions; or -1.
+  /// The first block that goes to a rank, or whose offset is the one given modulo periodic dimensions; or -1.
   int find_rank(int rank) const;
   int find_offset(std::span<const int> offset) const;
 
@@ -86,6 +104,8 @@ class Neighborhood {
   /// Compares what the ranks are going to make a neighborhood of, and throws on all of them if one of them
   /// differs from rank 0. Collective, O(log p (α + sdβ)).
   static Task<> check(Comm comm, Stencil stencil);
+  /// The same of lists: whether every rank receives as many blocks of another as that one sends.
+  static Task<> check(Comm comm, std::vector<int> sources, std::vector<int> targets);
   /// Whether operations compare block sizes first; without this, WISP_CHECK says so. The same on all ranks.
   void check_operations(bool enabled);
 

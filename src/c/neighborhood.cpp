@@ -45,6 +45,18 @@ std::span<const int> offset_of(const Neighborhood& on, const int* offset) {
   return integers_of(offset, as_size(on.torus().dimensions()), "offset");
 }
 
+/// How many blocks a rank sends, or receives.
+struct Degree {
+  int blocks;
+  int size() const { return blocks; }
+};
+Degree sent_on(const Neighborhood& on) {
+  return {static_cast<int>(on.targets().size())};
+}
+Degree received_on(const Neighborhood& on) {
+  return {static_cast<int>(on.sources().size())};
+}
+
 /// The options that an info holds: wisp_algorithm, wisp_ports, wisp_copying.
 class NeighborInfo {
  public:
@@ -127,6 +139,32 @@ int WISP_Neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], con
   });
 }
 
+int WISP_Neighborhood_create_adjacent(WISP_Comm comm, int indegree, const int sources[], int outdegree,
+                                      const int targets[], WISP_Neighborhood* neighborhood) {
+  return guarded("WISP_Neighborhood_create_adjacent", [&] {
+    out(neighborhood, "neighborhood");
+    const std::span<const int> from = integers_of(sources, checked_count(indegree, "indegree"), "sources");
+    const std::span<const int> to = integers_of(targets, checked_count(outdegree, "outdegree"), "targets");
+    *neighborhood = new WISP_Neighborhood_object(Neighborhood::adjacent(comm_of(comm), from, to));
+  });
+}
+
+int WISP_Neighborhood_create_graph(MPI_Comm graph, WISP_Neighborhood* neighborhood) {
+  return guarded("WISP_Neighborhood_create_graph", [&] {
+    out(neighborhood, "neighborhood");
+    *neighborhood = new WISP_Neighborhood_object(Neighborhood::of_graph(graph));
+  });
+}
+
+int WISP_Neighborhood_degrees(WISP_Neighborhood neighborhood, int* indegree, int* outdegree) {
+  return guarded("WISP_Neighborhood_degrees", [&] {
+    const Neighborhood& on = neighborhood_of(neighborhood);
+    on.comm();
+    if (indegree != nullptr) *indegree = static_cast<int>(on.sources().size());
+    if (outdegree != nullptr) *outdegree = static_cast<int>(on.targets().size());
+  });
+}
+
 int WISP_Neighborhood_free(WISP_Neighborhood* neighborhood) {
   return guarded("WISP_Neighborhood_free", [&] {
     neighborhood_of(out(neighborhood, "neighborhood"));
@@ -149,7 +187,7 @@ int WISP_Neighborhood_get(WISP_Neighborhood neighborhood, int max, int sources[]
     const Neighborhood& on = neighborhood_of(neighborhood);
     put_list(on.sources(), max, 1, sources);
     put_list(on.targets(), max, 1, targets);
-    put_list(on.stencil().weights(), max, 1, weights);
+    if (weights != nullptr) put_list(on.stencil().weights(), max, 1, weights);
   });
 }
 

@@ -79,19 +79,13 @@ CLI::Validator with_unit(const std::map<std::string, double>& units) {
 
 Command add_bench(CLI::App& app) {
   static const std::map<std::string, void (*)(const bench::Options&)> table = {
-      {"algorithms", bench::bench_algorithms},
-      {"collective", bench::bench_collective},
-      {"coroutine", bench::bench_coroutine},
-      {"exchange", bench::bench_exchange},
-      {"gatherv", bench::bench_gatherv},
-      {"neighborhood", bench::bench_neighborhood},
-      {"neighborhood-setup", bench::bench_neighborhood_setup},
-      {"overlap", bench::bench_overlap},
-      {"range-bcast", bench::bench_range_bcast},
-      {"scatterv", bench::bench_scatterv},
-      {"split", bench::bench_split},
-      {"split-by", bench::bench_split_by},
-      {"sort", bench::bench_sort},
+      {"algorithms", bench::bench_algorithms},     {"collective", bench::bench_collective},
+      {"coroutine", bench::bench_coroutine},       {"adjacent", bench::bench_adjacent},
+      {"exchange", bench::bench_exchange},         {"gatherv", bench::bench_gatherv},
+      {"neighborhood", bench::bench_neighborhood}, {"neighborhood-setup", bench::bench_neighborhood_setup},
+      {"overlap", bench::bench_overlap},           {"range-bcast", bench::bench_range_bcast},
+      {"scatterv", bench::bench_scatterv},         {"split", bench::bench_split},
+      {"split-by", bench::bench_split_by},         {"sort", bench::bench_sort},
       {"temporaries", bench::bench_temporaries}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure wisp beside MPI on the ranks of this run");
@@ -108,11 +102,17 @@ Command add_bench(CLI::App& app) {
 
 Command add_simulate(CLI::App& app) {
   static const std::map<std::string, void (*)(const bench::Options&, const SimulationOptions&)> table = {
-      {"collective", bench::simulate_collective},  {"exchange", bench::simulate_exchange},
-      {"gatherv", bench::simulate_gatherv},        {"neighborhood", bench::simulate_neighborhood},
-      {"overlap", bench::simulate_overlap},        {"range-bcast", bench::simulate_range_bcast},
-      {"scatterv", bench::simulate_scatterv},      {"split", bench::simulate_split},
-      {"split-by", bench::simulate_split_by},      {"sort", bench::simulate_sort},
+      {"adjacent", bench::simulate_adjacent},
+      {"collective", bench::simulate_collective},
+      {"exchange", bench::simulate_exchange},
+      {"gatherv", bench::simulate_gatherv},
+      {"neighborhood", bench::simulate_neighborhood},
+      {"overlap", bench::simulate_overlap},
+      {"range-bcast", bench::simulate_range_bcast},
+      {"scatterv", bench::simulate_scatterv},
+      {"split", bench::simulate_split},
+      {"split-by", bench::simulate_split_by},
+      {"sort", bench::simulate_sort},
       {"temporaries", bench::simulate_temporaries}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =

@@ -17,9 +17,24 @@ namespace {
 
 using Plan = Neighborhood::State::Plan;
 
+/// The same of lists: of blocks to oneself.
+void check_own_blocks(const Neighborhood::State::Lists& lists, int self, const char* call,
+                      NeighborPattern pattern, const BlockPlaces& send, const BlockPlaces& receive) {
+  const std::span<const int> from = lists.targets.of_rank(self);
+  const std::span<const int> to = lists.sources.of_rank(self);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const int sent = pattern == NeighborPattern::alltoall ? from[i] : 0;
+    if (receive[to[i]].bytes == send[sent].bytes) continue;
+    throw_error(MPI_ERR_TRUNCATE,
+                "{}: block {} of receive has {} bytes, but block {} of send, to oneself, {}", call, to[i],
+                receive[to[i]].bytes, sent, send[sent].bytes);
+  }
+}
+
 /// Blocks that are received are as large as those that are sent; where there is no source, nobody asks.
 void check_sizes(const Neighborhood::State& state, const char* call, NeighborPattern pattern,
                  const BlockPlaces& send, const BlockPlaces& receive) {
+  if (state.lists) return check_own_blocks(*state.lists, state.comm.rank(), call, pattern, send, receive);
   for (int i = 0; i < state.stencil.size(); ++i) {
     const bool exists = state.sources[as_size(i)] != MPI_PROC_NULL;
     const std::size_t due = send[pattern == NeighborPattern::alltoall ? i : 0].bytes;
@@ -32,8 +47,11 @@ void check_sizes(const Neighborhood::State& state, const char* call, NeighborPat
 }
 
 /// Throws on every rank if one has another size for a block.
-Task<> check_same_sizes(Channel channel, std::vector<std::int64_t> sizes) {
+Task<> check_same_sizes(Channel channel, const OwnArguments& own) {
   const char* call = channel.operation();
+  std::vector<std::int64_t> sizes;
+  for (int i = 0; i < (own.is_alltoall ? own.blocks : std::min(own.blocks, 1)); ++i)
+    sizes.push_back(own.sent_bytes(i));
   const std::optional<Difference> found = co_await find_difference(std::move(channel), std::move(sizes), 1);
   if (!found) co_return;
   if (found->values.empty()) {
@@ -44,10 +62,43 @@ Task<> check_same_sizes(Channel channel, std::vector<std::int64_t> sizes) {
               found->entry, found->rank, found->values[0], found->root_values[0]);
 }
 
+/// The same between the two ranks of each message.
+Task<> check_sizes_of_peers(Channel channel, const OwnArguments& own) {
+  const PeerBlocks& sources = own.lists->sources;
+  const PeerBlocks& targets = own.lists->targets;
+  std::vector<std::vector<std::int64_t>> told(targets.ranks.size()), heard(sources.ranks.size());
+  Posts messages;
+  for (std::size_t k = 0; k < heard.size(); ++k) {
+    heard[k].resize(sources.of(k).size());
+    messages.add(channel.post_receive(Buffer(heard[k]), sources.ranks[k]));
+  }
+  for (std::size_t k = 0; k < told.size(); ++k) {
+    for (const int block : targets.of(k)) told[k].push_back(own.sent_bytes(block));
+    messages.add(channel.post_send(ConstBuffer(told[k]), targets.ranks[k]));
+  }
+  co_await messages;
+  std::optional<Error> failure;
+  for (std::size_t k = 0; k < heard.size() && !failure; ++k) {
+    for (std::size_t i = 0; i < heard[k].size() && !failure; ++i) {
+      const int block = sources.of(k)[i];
+      const auto due = static_cast<std::int64_t>(own.receive[block].bytes);
+      if (due == heard[k][i]) continue;
+      failure.emplace(MPI_ERR_TRUNCATE,
+                      formatted("{}: block {} of receive has {} bytes, but rank {} sends {}",
+                                channel.operation(), block, due, sources.ranks[k], heard[k][i]));
+    }
+  }
+  co_await share_failure(std::move(channel), std::move(failure));
+}
+
 Task<> compare_and_exchange(Channel channel, std::shared_ptr<const OwnArguments> own, Exchange what) {
   const Channel lane = channel.lane(0);
   co_await share_failure(lane, own->failure);
-  co_await check_same_sizes(lane, own->sizes);
+  if (own->lists) {
+    co_await check_sizes_of_peers(lane, *own);
+  } else {
+    co_await check_same_sizes(lane, *own);
+  }
   co_await exchange(std::move(channel), std::move(what));
 }
 
@@ -70,10 +121,41 @@ std::shared_ptr<const std::vector<Shift>> peers_of(const Neighborhood::State& st
   return peers;
 }
 
+/// MPI counts the bytes of a piece in int.
+Copying copying_of(const Asked& asked, const ScheduleFacts& facts, double bytes) {
+  if (bytes > INT_MAX || asked.copying == NeighborCopying::pack) return Copying::pack;
+  return asked.copying == NeighborCopying::datatypes ? Copying::datatypes : copying_for(facts, bytes);
+}
+
+Plan make_plan_of_lists(const Neighborhood::State& state, const char* call, Asked asked) {
+  const PeerBlocks& sources = state.lists->sources;
+  const PeerBlocks& targets = state.lists->targets;
+  if (asked.algorithm != schedule_names().size() || asked.ports != 0) {
+    throw_error(MPI_ERR_ARG, "{}: {} is for neighborhoods of offsets, and this one was made of lists", call,
+                asked.ports != 0 ? "ports" : "algorithm");
+  }
+  check_extent(state.sources.size(), asked.receive);
+  ScheduleFacts facts;
+  facts.rounds = static_cast<int>(targets.ranks.size());
+  facts.volume = targets.blocks.size();
+  double bytes = 0;
+  for (const int block : targets.blocks) {
+    bytes += static_cast<double>(asked.send[asked.pattern == NeighborPattern::alltoall ? block : 0].bytes);
+  }
+  const Copying copying = copying_of(asked, facts, bytes);
+  auto program =
+      std::make_shared<const Program>(compile(sources, targets, state.comm.rank(), asked, copying));
+  auto peers = std::make_shared<std::vector<Shift>>();
+  for (const int rank : sources.ranks) peers->push_back({rank, MPI_PROC_NULL});
+  for (const int rank : targets.ranks) peers->push_back({MPI_PROC_NULL, rank});
+  return {std::move(asked), std::move(program), std::move(peers), copying == Copying::datatypes};
+}
+
 Plan make_plan(const Neighborhood::State& state, const char* call, Asked asked) {
   const Stencil& stencil = state.stencil;
   check_within(MPI_ERR_ARG, call, "ports", asked.ports, 0, INT_MAX);
   check_sizes(state, call, asked.pattern, asked.send, asked.receive);
+  if (state.lists) return make_plan_of_lists(state, call, std::move(asked));
   std::size_t algorithm = asked.algorithm;
   if (algorithm == schedule_names().size()) {
     const Machine& machine = CommAccess::world(state.comm).machine();
@@ -81,10 +163,7 @@ Plan make_plan(const Neighborhood::State& state, const char* call, Asked asked) 
   }
   const auto& [schedule, facts] = costed_schedule(stencil, asked.pattern, algorithm);
   const double bytes = sent_bytes(facts, asked.send);
-  Copying copying = asked.copying == NeighborCopying::datatypes ? Copying::datatypes : Copying::pack;
-  if (asked.copying == NeighborCopying::by_size) copying = copying_for(facts, bytes);
-  // MPI counts the bytes of a piece in int.
-  if (bytes > INT_MAX) copying = Copying::pack;
+  const Copying copying = copying_of(asked, facts, bytes);
   auto program = std::make_shared<const Program>(compile(stencil, schedule, asked, copying, state.border));
   return {std::move(asked), std::move(program), peers_of(state, schedule), copying == Copying::datatypes};
 }
@@ -138,6 +217,7 @@ Neighborhood::State& usable_state(const Neighborhood& on, const char* call) {
 
 Located locate_regular(const char* call, const char* name, const ConstBuffer& all, int blocks) {
   check_buffer(call, name, all);
+  if (blocks == 0) return {};  // of lists: there are some on the other side
   if (all.count % as_size(blocks) != 0) {
     throw_error(MPI_ERR_COUNT, "{}: {} has {} elements, not a multiple of {} neighbors", call, name,
                 all.count, blocks);
@@ -154,6 +234,7 @@ Located locate_irregular(const char* call, const char* name, const ConstBlocks& 
   if (is_in_place(given)) {
     throw_error(MPI_ERR_BUFFER, "{}: {} cannot be MPI_IN_PLACE", call, name);
   }
+  if (blocks == 0) return {};
   check_irregular(blocks, "neighbors", call, name, given);
   const BlockList list = BlockList::irregular(given, blocks);
   std::vector<BlockPlaces::Place> places(as_size(blocks));

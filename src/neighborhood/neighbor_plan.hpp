@@ -16,8 +16,16 @@ namespace wisp::detail {
 
 /// With checking on: what ranks compare before they run.
 struct OwnArguments {
-  std::optional<Error> failure;     ///< what is wrong with them by themselves
-  std::vector<std::int64_t> sizes;  ///< of the blocks that are sent
+  std::optional<Error> failure;  ///< what is wrong with them by themselves
+  BlockPlaces send;
+  BlockPlaces receive;
+  bool is_alltoall = true;
+  int blocks = 0;                                           ///< that are sent
+  std::shared_ptr<const Neighborhood::State::Lists> lists;  ///< null: a stencil
+
+  std::int64_t sent_bytes(int block) const {
+    return static_cast<std::int64_t>(send[is_alltoall ? block : 0].bytes);
+  }
 };
 
 /// What does not change from run to run of an operation.
@@ -60,23 +68,27 @@ Operation neighbor_operation(const Neighborhood& on, const char* call, NeighborP
                              const NeighborOptions& options, LocateSend locate_send,
                              LocateReceive locate_receive) {
   Neighborhood::State& state = usable_state(on, call);
-  const int s = state.stencil.size();
-  const auto bind = [&](std::vector<std::int64_t>* sizes) {
-    if (s == 0) return exchange_of_nothing();
-    Located send = locate_send(call, s);
-    Located receive = locate_receive(call, s);
-    const int sent = pattern == NeighborPattern::alltoall ? s : 1;
-    for (int i = 0; i < sent && sizes != nullptr; ++i) {
-      sizes->push_back(static_cast<std::int64_t>(send.places[i].bytes));
+  const auto sources = static_cast<int>(state.sources.size());
+  const auto targets = static_cast<int>(state.targets.size());
+  const auto bind = [&](OwnArguments* own) {
+    if (sources + targets == 0) return exchange_of_nothing();
+    Located send = locate_send(call, targets);
+    Located receive = locate_receive(call, sources);
+    if (own != nullptr) {
+      own->send = send.places;
+      own->receive = receive.places;
     }
     return bind_exchange(state, call, pattern, std::move(send), std::move(receive), options);
   };
   if (!state.checks_operations)
     return operation_on<NeighborRun>(state.comm, call, options.own_tag, bind(nullptr), nullptr);
   auto own = std::make_shared<OwnArguments>();
+  own->is_alltoall = pattern == NeighborPattern::alltoall;
+  own->lists = state.lists;
+  own->blocks = targets;
   Exchange what = exchange_of_nothing();
   try {
-    what = bind(&own->sizes);
+    what = bind(own.get());
   } catch (const Error& error) {
     own->failure = error;
   }

@@ -12,6 +12,7 @@
 #include "neighborhood/neighborhood_state.hpp"
 #include "neighborhood/schedules.hpp"
 #include "transport/throw_error.hpp"
+#include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -67,12 +68,74 @@ Neighborhood Neighborhood::of_cart(MPI_Comm cart, const Offsets& offsets, std::v
   return create(Comm::duplicate(cart), Stencil(Torus::of_cart(cart), offsets, std::move(weights)));
 }
 
+Neighborhood Neighborhood::adjacent(const Comm& comm, std::span<const int> sources,
+                                    std::span<const int> targets) {
+  constexpr const char* call = "wisp::Neighborhood::adjacent";
+  check_usable(comm, call);
+  const auto check_ranks = [&](const char* list, std::span<const int> ranks) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (ranks[i] == MPI_PROC_NULL || (ranks[i] >= 0 && ranks[i] < comm.size())) continue;
+      throw_error(MPI_ERR_RANK, "{}: {}[{}] = {} is outside 0..{}", call, list, i, ranks[i], comm.size() - 1);
+    }
+  };
+  check_ranks("sources", sources);
+  check_ranks("targets", targets);
+  const auto from_oneself = std::ranges::count(sources, comm.rank());
+  const auto to_oneself = std::ranges::count(targets, comm.rank());
+  if (from_oneself != to_oneself) {
+    throw_error(MPI_ERR_ARG, "{}: sources name rank {} itself {} times, but targets {} times", call,
+                comm.rank(), from_oneself, to_oneself);
+  }
+  const bool can_wait = CommAccess::world(comm).engine().can_wait();
+  if (can_wait && (always_checks_creation || environment_says_check())) {
+    comm.run(check(comm, {sources.begin(), sources.end()}, {targets.begin(), targets.end()}));
+  }
+  Neighborhood made;
+  made.state_ = std::make_shared<State>();
+  made.state_->comm = comm;
+  made.state_->checks_operations = environment_says_check();
+  made.state_->sources.assign(sources.begin(), sources.end());
+  made.state_->targets.assign(targets.begin(), targets.end());
+  auto lists = std::make_shared<State::Lists>();
+  lists->sources = PeerBlocks(sources, comm.rank(), comm.size(), -1);
+  lists->targets = PeerBlocks(targets, comm.rank(), comm.size(), 1);
+  made.state_->lists = std::move(lists);
+  return made;
+}
+
+Neighborhood Neighborhood::of_graph(MPI_Comm graph) {
+  int topology = MPI_UNDEFINED;
+  check_mpi(MPI_Topo_test(graph, &topology), "MPI_Topo_test");
+  if (topology != MPI_DIST_GRAPH) {
+    throw Error(MPI_ERR_TOPOLOGY,
+                "wisp::Neighborhood::of_graph: graph has no neighbors of MPI_Dist_graph_create or "
+                "MPI_Dist_graph_create_adjacent");
+  }
+  int in = 0;
+  int out = 0;
+  int is_weighted = 0;
+  check_mpi(MPI_Dist_graph_neighbors_count(graph, &in, &out, &is_weighted), "MPI_Dist_graph_neighbors_count");
+  std::vector<int> sources(as_size(in)), source_weights(sources.size());
+  std::vector<int> targets(as_size(out)), target_weights(targets.size());
+  check_mpi(MPI_Dist_graph_neighbors(graph, in, sources.data(), source_weights.data(), out, targets.data(),
+                                     target_weights.data()),
+            "MPI_Dist_graph_neighbors");
+  return adjacent(Comm::duplicate(graph), sources, targets);
+}
+
+bool Neighborhood::has_stencil() const {
+  comm();
+  return state_->lists == nullptr;
+}
+
 const Comm& Neighborhood::comm() const {
   if (state_ == nullptr) throw Error(MPI_ERR_ARG, "wisp::Neighborhood: the neighborhood is empty");
   return state_->comm;
 }
 const Stencil& Neighborhood::stencil() const {
-  comm();
+  if (!has_stencil()) {
+    throw Error(MPI_ERR_TOPOLOGY, "wisp::Neighborhood: it was made of lists, and has no offsets");
+  }
   return state_->stencil;
 }
 std::span<const int> Neighborhood::sources() const {
@@ -131,6 +194,42 @@ std::string Neighborhood::describe(NeighborPattern pattern, std::size_t bytes) c
 
 void Neighborhood::check_operations(bool enabled) {
   state_->checks_operations = enabled;
+}
+
+/// Every rank tells its targets how many blocks it has for them.
+Task<> Neighborhood::check(Comm comm, std::vector<int> sources, std::vector<int> targets) {
+  constexpr const char* call = "wisp::Neighborhood::check";
+  const Channel channel = comm.channel(call);
+  const PeerBlocks from(sources, comm.rank(), comm.size(), -1);
+  const PeerBlocks to(targets, comm.rank(), comm.size(), 1);
+  std::vector<std::int64_t> counts;
+  counts.reserve(to.ranks.size());
+  std::vector<Outgoing> messages;
+  for (std::size_t k = 0; k < to.ranks.size(); ++k) {
+    counts.push_back(static_cast<std::int64_t>(to.of(k).size()));
+    messages.push_back({to.ranks[k], buffer_of(counts.back())});
+  }
+  Arrivals arrivals;
+  co_await exchange(comm, messages, arrivals);
+  std::optional<Error> failure;
+  const auto compare = [&](int source, std::int64_t sent, std::int64_t named) {
+    if (sent == named || failure) return;
+    failure.emplace(MPI_ERR_ARG,
+                    formatted("{}: sources name rank {} {} times, but it names this rank {} times", call,
+                              source, named, sent));
+  };
+  std::size_t told = 0;
+  for (const Arrivals::Block& block : arrivals) {
+    const auto named = static_cast<std::int64_t>(from.of_rank(block.source).size());
+    if (named > 0) ++told;
+    compare(block.source, block.as<std::int64_t>().at(0), named);
+  }
+  for (std::size_t k = 0; k < from.ranks.size() && told < from.ranks.size() && !failure; ++k) {
+    const auto is_it = [&](const Arrivals::Block& block) { return block.source == from.ranks[k]; };
+    if (std::ranges::none_of(arrivals, is_it))
+      compare(from.ranks[k], 0, static_cast<std::int64_t>(from.of(k).size()));
+  }
+  co_await share_failure(channel, std::move(failure));
 }
 
 Task<> Neighborhood::check(Comm comm, Stencil stencil) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "neighborhood/exchange.hpp"
+#include "neighborhood/peer_blocks.hpp"
 #include "wisp/neighborhood.hpp"
 
 namespace wisp {
@@ -16,6 +17,12 @@ struct Neighborhood::State {
   std::vector<int> sources;
   std::vector<int> targets;
   std::vector<int> border;
+  /// Of lists: what goes as one message.
+  struct Lists {
+    detail::PeerBlocks sources;
+    detail::PeerBlocks targets;
+  };
+  std::shared_ptr<const Lists> lists;  ///< null: a stencil
 
   /// What was asked for last, and what came of it: the same call again need not be checked and planned.
   struct Plan {

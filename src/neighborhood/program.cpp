@@ -31,16 +31,6 @@ bool continues(const Piece& last, const Piece& piece) {
   return last.block() < 0 && piece.block() < 0 && last.area() == piece.area() && last.end() == piece.offset();
 }
 
-/// Adds a piece to a list from `first` on; one that continues the last becomes part of it.
-void append(std::vector<Piece>& pieces, std::size_t first, const Piece& piece) {
-  if (piece.bytes() == 0) return;
-  if (pieces.size() > first && continues(pieces.back(), piece)) {
-    pieces.back().grow(piece.bytes());
-  } else {
-    pieces.push_back(piece);
-  }
-}
-
 bool same_place(const Piece& a, const Piece& b) {
   return a.area() == b.area() && a.block() == b.block() && a.offset() == b.offset();
 }
@@ -142,15 +132,8 @@ class Compiler {
   std::size_t bytes_of(const Schedule::Part& part) const {
     return asked_.send[is_alltoall() ? part.block : 0].bytes;
   }
-  Piece sent_block(int block) const {
-    const int i = is_alltoall() ? block : 0;
-    const BlockPlaces::Place at = asked_.send[i];
-    return {Area::send, at.contiguous ? -1 : i, at.offset, at.bytes};
-  }
-  Piece received_block(int i) const {
-    const BlockPlaces::Place at = asked_.receive[i];
-    return {Area::receive, at.contiguous ? -1 : i, at.offset, at.bytes};
-  }
+  Piece sent_block(int block) const { return piece_of(Area::send, asked_.send, is_alltoall() ? block : 0); }
+  Piece received_block(int i) const { return piece_of(Area::receive, asked_.receive, i); }
 
   std::ptrdiff_t take_scratch(std::size_t bytes) {
     const auto begin = static_cast<std::ptrdiff_t>(program_.scratch_bytes);
@@ -187,10 +170,10 @@ class Compiler {
       bytes += bytes_of(part);
       if (copying_ == Copying::datatypes) {
         location_[as_size(p)] = alternating_place(p);
-        append(program_.pieces, first, location_[as_size(p)]);
+        append_piece(program_.pieces, first, location_[as_size(p)]);
       } else if (are_delivered && delivers_[as_size(p)] >= 0) {
         location_[as_size(p)] = received_block(delivers_[as_size(p)]);
-        append(program_.pieces, first, location_[as_size(p)]);
+        append_piece(program_.pieces, first, location_[as_size(p)]);
       } else {
         are_delivered = false;
       }
@@ -217,7 +200,8 @@ class Compiler {
     for (int p = round.first_part; p < round.first_part + round.parts; ++p) {
       const Schedule::Part& part = schedule_.parts[as_size(p)];
       if (!is_alive(part.block, part.from)) continue;
-      append(program_.pieces, first, part.from < 0 ? sent_block(part.block) : location_[as_size(part.from)]);
+      append_piece(program_.pieces, first,
+                   part.from < 0 ? sent_block(part.block) : location_[as_size(part.from)]);
       bytes += bytes_of(part);
     }
     if (bytes == 0) return;
@@ -284,6 +268,31 @@ class Compiler {
 
 }  // namespace
 
+Piece piece_of(Area area, const BlockPlaces& places, int block) {
+  const BlockPlaces::Place at = places[block];
+  return {area, at.contiguous ? -1 : block, at.offset, at.bytes};
+}
+
+void append_piece(std::vector<Piece>& pieces, std::size_t first, const Piece& piece) {
+  if (piece.bytes() == 0) return;
+  if (pieces.size() > first && continues(pieces.back(), piece)) {
+    pieces.back().grow(piece.bytes());
+  } else {
+    pieces.push_back(piece);
+  }
+}
+
+void check_extent(std::size_t blocks, const BlockPlaces& places) {
+  constexpr std::size_t most_blocks = (1 << Piece::block_bits) - 2;
+  constexpr double most_bytes = std::uint64_t{1} << Piece::bytes_bits;
+  double bytes = 0;
+  for (std::size_t i = 0; i < blocks; ++i) bytes += static_cast<double>(places[static_cast<int>(i)].bytes);
+  if (blocks > most_blocks || bytes >= most_bytes) {
+    throw_error(MPI_ERR_COUNT, "wisp::Neighborhood: {} blocks of {} bytes in all are more than {} or 256 GiB",
+                blocks, bytes, most_blocks);
+  }
+}
+
 std::vector<int> border_of(const Torus& torus, const Offsets& reduced, int rank) {
   std::vector<int> border;
   if (torus.is_periodic()) return border;
@@ -304,14 +313,7 @@ std::vector<int> border_of(const Torus& torus, const Offsets& reduced, int rank)
 
 Program compile(const Stencil& stencil, const Schedule& schedule, const Asked& asked, Copying copying,
                 const std::vector<int>& border) {
-  constexpr int most_blocks = (1 << Piece::block_bits) - 2;
-  constexpr double most_bytes = std::uint64_t{1} << Piece::bytes_bits;
-  double bytes = 0;
-  for (int i = 0; i < stencil.size(); ++i) bytes += static_cast<double>(asked.receive[i].bytes);
-  if (stencil.size() > most_blocks || bytes >= most_bytes) {
-    throw_error(MPI_ERR_COUNT, "wisp::Neighborhood: {} blocks of {} bytes in all are more than {} or 256 GiB",
-                stencil.size(), bytes, most_blocks);
-  }
+  check_extent(as_size(stencil.size()), asked.receive);
   return Compiler(stencil, schedule, asked, copying, border).compile();
 }
 

@@ -120,6 +120,13 @@ struct Asked {
   friend bool operator==(const Asked&, const Asked&) = default;
 };
 
+/// A block where it lies.
+Program::Piece piece_of(Program::Area area, const BlockPlaces& places, int block);
+/// Adds a piece to a list from `first` on; one that continues the last becomes part of it.
+void append_piece(std::vector<Program::Piece>& pieces, std::size_t first, const Program::Piece& piece);
+/// Throws if there are more blocks or bytes than a program can speak of.
+void check_extent(std::size_t blocks, const BlockPlaces& places);
+
 /// How far a rank is from the borders of a mesh: in each dimension that is not periodic, ranks before and
 /// behind, as far as matters; empty on a torus.
 std::vector<int> border_of(const Torus& torus, const Offsets& reduced, int rank);

@@ -194,6 +194,55 @@ static void test_empty(void) {
   EXPECT(empty == WISP_NEIGHBORHOOD_NULL);
 }
 
+/* Two blocks to the next rank and one to oneself, on lists and on MPI's graph of them. */
+static void test_lists(void) {
+  int rank = 0, size = 0, kind, i, in_degree = 0, out_degree = 0;
+  const int ones[3] = {1, 1, 1};
+  int targets[3], sources[3], send[3], receive[3];
+  WISP_Neighborhood wrong;
+  MPI_Comm graph = MPI_COMM_NULL;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  targets[0] = targets[2] = (rank + 1) % size;
+  targets[1] = rank;
+  sources[0] = rank;
+  sources[1] = sources[2] = (rank + size - 1) % size;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 3, sources, ones, 3, targets, ones, MPI_INFO_NULL, 0,
+                                 &graph);
+  for (kind = 0; kind < 2; ++kind) {
+    WISP_Neighborhood lists;
+    WISP_Request request;
+    if (kind == 0) {
+      WISP_Comm comm;
+      OK(WISP_Comm_duplicate(MPI_COMM_WORLD, &comm));
+      OK(WISP_Neighborhood_create_adjacent(comm, 3, sources, 3, targets, &lists));
+      OK(WISP_Comm_free(&comm));
+    } else {
+      OK(WISP_Neighborhood_create_graph(graph, &lists));
+    }
+    OK(WISP_Neighborhood_degrees(lists, &in_degree, &out_degree));
+    EXPECT(in_degree == 3 && out_degree == 3);
+    for (i = 0; i < 3; ++i) send[i] = 10 * rank + i;
+    OK(WISP_Neighbor_alltoall_init(send, 1, MPI_INT, receive, 1, MPI_INT, lists, MPI_INFO_NULL, &request));
+    for (i = 0; i < 2; ++i) {
+      receive[0] = receive[1] = receive[2] = -1;
+      OK(WISP_Start(&request));
+      OK(WISP_Wait(&request, MPI_STATUS_IGNORE));
+      if (size > 1) {
+        EXPECT(receive[0] == send[1]);
+        EXPECT(receive[1] == 10 * sources[1] && receive[2] == 10 * sources[1] + 2);
+      } else {
+        EXPECT(receive[0] == 0 && receive[1] == 1 && receive[2] == 2);
+      }
+    }
+    OK(WISP_Request_free(&request));
+    EXPECT(WISP_Neighborhood_count(lists, &i, &i) == MPI_ERR_TOPOLOGY);
+    OK(WISP_Neighborhood_free(&lists));
+  }
+  EXPECT(WISP_Neighborhood_create_graph(MPI_COMM_WORLD, &wrong) == MPI_ERR_TOPOLOGY);
+  MPI_Comm_free(&graph);
+}
+
 static void test_errors(void) {
   WISP_Neighborhood made = WISP_NEIGHBORHOOD_NULL;
   int wrong = size + 1;
@@ -276,6 +325,7 @@ int main(int argc, char** argv) {
   RUN(test_queries);
   RUN(test_offsets);
   RUN(test_empty);
+  RUN(test_lists);
   RUN(test_errors);
   RUN(test_iso);
   OK(WISP_Neighborhood_free(&neighborhood));
