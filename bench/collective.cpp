@@ -188,6 +188,17 @@ std::vector<std::string> simulated_algorithms(const Options& options, const Coll
   return names;
 }
 
+/// Whether one works on these ranks; which do is known when an operation is made.
+bool works(const Comm& comm, const Collective& of, Cell& cell, std::string_view algorithm) {
+  try {
+    static_cast<void>(of.make(comm, cell, 0, {.algorithm = algorithm}));
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).find("does not work with") == std::string_view::npos) throw;
+    return false;
+  }
+  return true;
+}
+
 /// Results of an all-to-all of the largest blocks would not fit into memory.
 bool is_too_large(const Collective& of, int ranks, int count) {
   const double most = is_simulated_mpi() ? 1e9 : 4e9;  // all ranks are in one process there
@@ -300,6 +311,7 @@ void bench_algorithms(const Options& options) {
       std::vector<Variant> variants = {
           {"chosen", [&](int call) { of->make(comm, cell, call % comm.size(), {}).run(); }}};
       for (const std::string_view name : algorithms_of(table_of(of->name))) {
+        if (!works(comm, *of, cell, name)) continue;
         variants.push_back({std::string(name), [&, name](int call) {
                               of->make(comm, cell, call % comm.size(), {.algorithm = name}).run();
                             }});
@@ -339,12 +351,15 @@ void simulate_collective(const Options& options, const SimulationOptions& cluste
       if (8.0 * count * cluster.ranks * copies > 2e9) continue;
       std::vector<Row> rows;
       for (const std::string& algorithm : simulated_algorithms(options, *of)) {
+        bool is_run = true;
         const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
           Cell cell = make_cell(*of, comm.size(), is_rooted && comm.rank() != 0 ? 0 : count);
           if (of->name == std::string("gather")) cell.input.resize(static_cast<std::size_t>(count));
           if (of->name == std::string("scatter")) cell.output.resize(static_cast<std::size_t>(count));
-          co_await of->make(comm, cell, 0, {.algorithm = algorithm});
+          is_run = options.algorithm != "all" || works(comm, *of, cell, algorithm);
+          if (is_run) co_await of->make(comm, cell, 0, {.algorithm = algorithm});
         });
+        if (!is_run) continue;
         rows.push_back({"collective",
                         algorithm.empty() ? (options.algorithm == "all" ? "chosen" : "wisp") : algorithm,
                         of->name,

@@ -9,9 +9,11 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <sstream>
 
 #include "benchmarks.hpp"
 #include "cli/bad_input.hpp"
+#include "processes.hpp"
 #include "wisp/detail/frame_pool.hpp"
 #include "wisp/error.hpp"
 
@@ -169,9 +171,9 @@ constexpr int most_ranks_with_tables = 4096;
 
 /// Whether a simulation of an algorithm ends within minutes and some gigabytes.
 bool is_feasible(const SplitByCase& of, std::string_view algorithm, int size) {
-  constexpr int most_ranks_of_allgather = 1 << 16;
+  constexpr int most_ranks_of_allgather = 1 << 15;
   constexpr int most_ranks_at_one_root = 1 << 17;
-  constexpr int most_leaders = 64;
+  const int most_leaders = size > most_ranks_of_allgather ? 8 : 64;
   if (algorithm == "allgather-mpi") return false;
   if (algorithm == "allgather") {
     return size <= most_ranks_with_tables || (of.are_integers() && size <= most_ranks_of_allgather);
@@ -222,6 +224,27 @@ Row simulated_row(const SplitByCase& of, std::string_view algorithm, SimulationO
           .peak_bytes = peak};
 }
 
+/// The numbers of a row, from one process to another.
+std::string text_of(const Row& row) {
+  return fmt::format("{:a} {} {} {}", row.median_us, *row.messages, *row.volume, *row.peak_bytes);
+}
+Row row_of(const std::string& text, const SplitByCase& of, int size) {
+  std::istringstream numbers(text);
+  std::string seconds;
+  std::uint64_t messages = 0, volume = 0, peak = 0;
+  numbers >> seconds >> messages >> volume >> peak;
+  const double us = std::strtod(seconds.c_str(), nullptr);
+  return {.bench = "split-by",
+          .case_name = of.name,
+          .ranks = size,
+          .bytes = bytes_of(of),
+          .min_us = us,
+          .median_us = us,
+          .messages = messages,
+          .volume = volume,
+          .peak_bytes = peak};
+}
+
 }  // namespace
 
 void bench_split_by(const Options& options) {
@@ -267,16 +290,26 @@ void simulate_split_by(const Options& options, const SimulationOptions& cluster)
   Report report(options, fmt::format("wisp simulate split-by: {} ranks, virtual time", size), true);
   for (const SplitByCase& of : chosen_cases(options)) {
     const std::vector<Place> expected = expected_places(of, size);
-    std::vector<Row> rows;
+    // The same options give the same run: what is chosen has mostly been seen already.
+    std::vector<std::string_view> names;
+    std::vector<std::pair<std::string_view, std::size_t>> variants;  // and the run of each
+    std::vector<std::function<std::string()>> runs;
     for (const std::string_view algorithm : algorithms_for(of, options, size)) {
       const std::string_view name = algorithm.empty() ? chosen_name(of, cluster) : algorithm;
-      // The same options give the same run: what is chosen has mostly been seen already.
-      const auto seen =
-          std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.variant == name; });
-      if (seen == rows.end() && !is_feasible(of, name, size)) continue;
-      Row row = seen != rows.end() ? *seen : simulated_row(of, name, cluster, expected);
-      row.variant = variant_name(algorithm);
-      rows.push_back(std::move(row));
+      auto seen = std::ranges::find(names, name);
+      if (seen == names.end()) {
+        if (!is_feasible(of, name, size)) continue;
+        names.push_back(name);
+        seen = std::prev(names.end());
+        runs.emplace_back([&, name] { return text_of(simulated_row(of, name, cluster, expected)); });
+      }
+      variants.emplace_back(algorithm, seen - names.begin());
+    }
+    const std::vector<std::string> texts = run_in_processes(runs);
+    std::vector<Row> rows;
+    for (const auto& [algorithm, run] : variants) {
+      rows.push_back(row_of(texts[run], of, size));
+      rows.back().variant = variant_name(algorithm);
     }
     report.add(rows);
   }

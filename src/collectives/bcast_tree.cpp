@@ -1,5 +1,5 @@
 // Broadcast down a k-nomial tree. A rank receives from its parent and sends to its children, the largest
-// subtree first. Ranks count from the root.
+// subtree first; the root's neighbor early (it may be the next root). Ranks count from the root.
 //
 //   0 ─┬─ 4 ─┬─ 6 ─ 7
 //      │     └─ 5          ⌈log2 p⌉ (α + nβ) with radix 2; best for small n
@@ -15,7 +15,9 @@ Task<> bcast_tree(Channel channel, Buffer buffer, int root, int radix_bits) {
   const KnomialTree tree(channel.rank(), channel.size(), root, radix_bits);
   if (!tree.is_root()) co_await channel.post_receive(buffer, tree.parent());
   Posts sends;
-  for (int k = tree.child_count() - 1; k >= 0; --k) sends.add(channel.post_send(buffer, tree.child(k)));
+  for (int i = 0; i < tree.child_count(); ++i) {
+    sends.add(channel.post_send(buffer, tree.child(tree.served(i))));
+  }
   co_await sends;
 }
 

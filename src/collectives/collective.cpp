@@ -91,7 +91,9 @@ const Algorithm* find_named(const Collective& row, const Case& of, std::string_v
     throw_error(MPI_ERR_ARG, "{}: algorithm = {} is not one of {}", call, name, joined(names_of(row), ", "));
   }
   if (!is_allowed(*found, of)) {
-    if (name == two_level_name && commutes(of)) {
+    Case commuting = of;
+    commuting.kind = OperatorKind::commutative;
+    if (!is_allowed(*found, commuting)) {
       throw_error(MPI_ERR_ARG, "{}: algorithm = {} does not work with nodes {}", call, name,
                   of.nodes.in_order ? "of different sizes" : "whose ranks do not follow each other");
     }
@@ -149,7 +151,10 @@ Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& giv
   const Level level = channel.level();
   const Case of{channel.size(), as_size(std::max<std::int64_t>(given.bytes, 0)), given.kind, {}, level};
   const Algorithm& algorithm = row.algorithms[choose(channel.world(), row, of)];
-  return algorithm.run(std::move(channel), given);
+  if (algorithm.make_memory == nullptr) return algorithm.run(std::move(channel), given);
+  Arguments with_memory = given;
+  with_memory.memory = algorithm.make_memory();
+  return algorithm.run(std::move(channel), with_memory);
 }
 
 int direct_ranks(World& world) {

@@ -10,6 +10,7 @@
 
 #include "collectives/two_level.hpp"
 
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -30,15 +31,18 @@ TwoLevels::TwoLevels(const Channel& channel, const Arguments& given, int member)
 
 NodeBlocks::NodeBlocks(const GroupNodes& nodes, const Buffer& all)
     : nodes_(nodes),
+      is_users_(true),
       all_(all),
       layout_(TypeLayout::of(all.type)),
       block_(all.count / as_size(nodes.group().size())) {
   count_blocks();
 }
 
-NodeBlocks::NodeBlocks(const GroupNodes& nodes, std::size_t bytes_of_block)
+NodeBlocks::NodeBlocks(const GroupNodes& nodes, std::size_t bytes_of_block, Room room)
     : nodes_(nodes),
-      scratch_(bytes_of_block * as_size(nodes.group().size())),
+      is_padded_(room == Room::even),
+      scratch_(bytes_of_block * (is_padded_ ? as_size(nodes.nodes()) * as_size(nodes.shape().most)
+                                            : as_size(nodes.group().size()))),
       all_{scratch_.data(), scratch_.bytes(), MPI_PACKED},
       layout_(TypeLayout::of(MPI_PACKED)),
       block_(bytes_of_block) {
@@ -57,7 +61,7 @@ Buffer NodeBlocks::range(int first, int blocks) const {
 }
 
 Buffer NodeBlocks::of_rank(int rank) const {
-  return range(nodes_.begin(nodes_.node_of(rank)) + nodes_.member_of(rank), 1);
+  return range(begin(nodes_.node_of(rank)) + nodes_.member_of(rank), 1);
 }
 
 void NodeBlocks::copy_from(const ConstBuffer& all, int ranks) const {
@@ -84,23 +88,29 @@ Arguments arguments_of(const Arguments& given, const ConstBuffer& send, const Bu
   return of_level;
 }
 
-/// Of the blocks of nodes: with those of one size, or of several.
-const Collective& fitting(const GroupNodes& nodes, const Collective& regular, const Collective& irregular) {
-  return nodes.shape().is_even ? regular : irregular;
-}
-
-Arguments blocks_of_nodes(const TwoLevels& at, const Arguments& given, const ConstBuffer& send,
-                          const Buffer& receive, Arguments::More irregular) {
+/// The same of a block for each node, as large as that of the fullest.
+Arguments arguments_of_nodes(const TwoLevels& at, const Arguments& given, const ConstBuffer& send,
+                             const Buffer& receive) {
   Arguments between = arguments_of(given, send, receive, given.root < 0 ? -1 : at.root_node);
   between.bytes *= at.nodes->shape().most;
-  if (!at.nodes->shape().is_even)
-    between.more = std::make_shared<const Arguments::More>(std::move(irregular));
   return between;
 }
 
-/// Where the blocks of all nodes are put together.
-NodeBlocks all_blocks(const GroupNodes& nodes, const Buffer& all, std::int64_t bytes) {
-  return nodes.shape().in_order ? NodeBlocks(nodes, all) : NodeBlocks(nodes, as_size(bytes));
+/// Where the root has the blocks of all nodes, each with as much room.
+NodeBlocks blocks_at_root(const GroupNodes& nodes, const Buffer& all, std::int64_t bytes) {
+  const bool fit = nodes.shape().in_order && nodes.shape().is_even;
+  return fit ? NodeBlocks(nodes, all) : NodeBlocks(nodes, as_size(bytes), NodeBlocks::Room::even);
+}
+
+/// Room for those of one node.
+ScratchVector node_scratch(const GroupNodes& nodes, std::int64_t bytes) {
+  ScratchVector scratch(as_size(bytes) * as_size(nodes.shape().most));
+  if (!nodes.shape().is_even && scratch.bytes() > 0) std::memset(scratch.data(), 0, scratch.bytes());
+  return scratch;
+}
+/// Of the room, what its ranks take.
+Buffer taken(const ScratchVector& scratch, const TwoLevels& at, std::int64_t bytes) {
+  return {scratch.data(), as_size(bytes) * as_size(at.inside.size()), MPI_PACKED};
 }
 
 }  // namespace
@@ -191,26 +201,25 @@ Task<> gather_two_level(Channel channel, Arguments given) {
   const GroupNodes& nodes = *at.nodes;
   const bool is_root = channel.rank() == given.root;
   std::optional<NodeBlocks> all;
-  ScratchVector packed;
+  ScratchVector scratch;
   Buffer of_node;
   ConstBuffer own = given.send;
   if (is_root) {
-    all.emplace(all_blocks(nodes, given.receive, given.bytes));
+    all.emplace(blocks_at_root(nodes, given.receive, given.bytes));
     of_node = all->of_node(at.node);
-    if (is_in_place(own) && !nodes.shape().in_order)
+    if (is_in_place(own) && !all->is_users())
       own = BlockList::regular(given.receive, channel.size())(given.root);
   } else if (at.is_seat()) {
-    packed = ScratchVector(as_size(given.bytes) * as_size(at.inside.size()));
-    of_node = {packed.data(), packed.bytes(), MPI_PACKED};
+    scratch = node_scratch(nodes, given.bytes);
+    of_node = taken(scratch, at, given.bytes);
   }
   const Arguments inside = arguments_of(given, own, of_node, at.seat);
   co_await run_cheapest(gather_row, at.inside, inside);
   if (!at.is_seat()) co_return;
-  const ConstBuffer send = is_root ? in_place() : ConstBuffer(of_node);
-  const Arguments between = blocks_of_nodes(at, given, send, is_root ? all->whole() : Buffer(),
-                                            is_root ? all->to_receive() : Arguments::More());
-  co_await run_cheapest(fitting(nodes, gather_row, gatherv_row), at.between, between);
-  if (is_root && !nodes.shape().in_order) all->copy_to(given.receive, channel.size());
+  const ConstBuffer send = is_root ? in_place() : ConstBuffer(scratch.data(), scratch.bytes(), MPI_PACKED);
+  const Arguments between = arguments_of_nodes(at, given, send, is_root ? all->whole() : Buffer());
+  co_await run_cheapest(gather_row, at.between, between);
+  if (is_root && !all->is_users()) all->copy_to(given.receive, channel.size());
 }
 
 Task<> scatter_two_level(Channel channel, Arguments given) {
@@ -218,22 +227,21 @@ Task<> scatter_two_level(Channel channel, Arguments given) {
   const GroupNodes& nodes = *at.nodes;
   const bool is_root = channel.rank() == given.root;
   std::optional<NodeBlocks> all;
-  ScratchVector packed;
+  ScratchVector scratch;
   Buffer of_node;
   if (is_root) {
     const int ranks = channel.size();
-    all.emplace(all_blocks(nodes, BlockList::regular(given.send, ranks).range(0, ranks), given.bytes));
-    if (!nodes.shape().in_order) all->copy_from(given.send, ranks);
+    all.emplace(blocks_at_root(nodes, BlockList::regular(given.send, ranks).range(0, ranks), given.bytes));
+    if (!all->is_users()) all->copy_from(given.send, ranks);
     of_node = all->of_node(at.node);
   } else if (at.is_seat()) {
-    packed = ScratchVector(as_size(given.bytes) * as_size(at.inside.size()));
-    of_node = {packed.data(), packed.bytes(), MPI_PACKED};
+    scratch = node_scratch(nodes, given.bytes);
+    of_node = taken(scratch, at, given.bytes);
   }
   if (at.is_seat()) {
-    const Buffer receive = is_root ? buffer_in_place() : of_node;
-    const Arguments between = blocks_of_nodes(at, given, is_root ? all->whole() : Buffer(), receive,
-                                              is_root ? all->to_send() : Arguments::More());
-    co_await run_cheapest(fitting(nodes, scatter_row, scatterv_row), at.between, between);
+    const Buffer receive = is_root ? buffer_in_place() : Buffer{scratch.data(), scratch.bytes(), MPI_PACKED};
+    const Arguments between = arguments_of_nodes(at, given, is_root ? all->whole() : Buffer(), receive);
+    co_await run_cheapest(scatter_row, at.between, between);
   }
   const Arguments inside = arguments_of(given, of_node, given.receive, at.seat);
   co_await run_cheapest(scatter_row, at.inside, inside);
@@ -242,7 +250,9 @@ Task<> scatter_two_level(Channel channel, Arguments given) {
 Task<> allgather_two_level(Channel channel, Arguments given) {
   const TwoLevels at(channel, given);
   const GroupNodes& nodes = *at.nodes;
-  const NodeBlocks all = all_blocks(nodes, given.receive, given.bytes);
+  const NodeBlocks all = nodes.shape().in_order
+                             ? NodeBlocks(nodes, given.receive)
+                             : NodeBlocks(nodes, as_size(given.bytes), NodeBlocks::Room::needed);
   ConstBuffer own = given.send;
   // What is in place already where the blocks of the node are put together stays there.
   if (is_in_place(own) && !(at.is_seat() && nodes.shape().in_order))
@@ -250,8 +260,10 @@ Task<> allgather_two_level(Channel channel, Arguments given) {
   const Arguments inside = arguments_of(given, own, all.of_node(at.node), at.seat);
   co_await run_cheapest(gather_row, at.inside, inside);
   if (at.is_seat()) {
-    const Arguments between = blocks_of_nodes(at, given, in_place(), all.whole(), all.to_receive());
-    co_await run_cheapest(fitting(nodes, allgather_row, allgatherv_row), at.between, between);
+    Arguments between = arguments_of_nodes(at, given, in_place(), all.whole());
+    const bool is_even = nodes.shape().is_even;
+    if (!is_even) between.more = std::make_shared<const Arguments::More>(all.to_receive());
+    co_await run_cheapest(is_even ? allgather_row : allgatherv_row, at.between, between);
   }
   Arguments down = arguments_of(given, {}, all.whole(), at.seat);
   down.bytes *= channel.size();

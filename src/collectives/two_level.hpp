@@ -27,14 +27,16 @@ class NodeBlocks {
  public:
   /// Where nodes' ranks follow each other, that is the order of `all`.
   NodeBlocks(const GroupNodes& nodes, const Buffer& all);
-  /// Scratch space, where they do not, or where there is nothing else.
-  NodeBlocks(const GroupNodes& nodes, std::size_t bytes_of_block);
+  /// Scratch space, where they do not; with as much for each node, or as much as it needs.
+  enum class Room { even, needed };
+  NodeBlocks(const GroupNodes& nodes, std::size_t bytes_of_block, Room room);
 
   const Buffer& whole() const { return all_; }
-  Buffer of_node(int node) const { return range(nodes_.begin(node), nodes_.size_of(node)); }
+  /// Whether they are the user's own.
+  bool is_users() const { return is_users_; }
+  Buffer of_node(int node) const { return range(begin(node), nodes_.size_of(node)); }
   Buffer of_rank(int rank) const;
-  /// For collectives of irregular blocks.
-  Arguments::More to_send() const { return {.send = ConstBlocks(all_, counts_)}; }
+  /// Of nodes of several sizes.
   Arguments::More to_receive() const { return {.receive = Blocks(all_, counts_)}; }
 
   /// From and to the blocks of all ranks in their order.
@@ -42,10 +44,13 @@ class NodeBlocks {
   void copy_to(const Buffer& all, int ranks) const;
 
  private:
+  int begin(int node) const { return is_padded_ ? node * nodes_.shape().most : nodes_.begin(node); }
   Buffer range(int first, int blocks) const;
   void count_blocks();
 
   const GroupNodes& nodes_;
+  bool is_users_ = false;
+  bool is_padded_ = false;
   ScratchVector scratch_;
   Buffer all_;
   TypeLayout layout_;

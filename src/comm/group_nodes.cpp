@@ -1,6 +1,7 @@
 #include "comm/group_nodes.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -37,6 +38,10 @@ class Seats final : public Places {
   int node_of_except_;
 };
 
+bool is_product(int one, int other, int product) {
+  return std::int64_t{one} * other == product;
+}
+
 }  // namespace
 
 GroupNodes::GroupNodes(const NodeLayout& layout, Group group) : group_(std::move(group)) {
@@ -63,8 +68,19 @@ bool GroupNodes::find_in_order(const NodeLayout& layout) {
   first_node_ = layout.node_of(range.first);
   shape_.nodes = layout.node_of(range.to_parent(size - 1)) - first_node_ + 1;
   if (shape_.nodes == 1) return true;
-  shape_.most = std::min(size, most);
-  shape_.is_even = shape_.nodes * shape_.most == size;
+  const int first = size_of(0);
+  const int last = size_of(shape_.nodes - 1);
+  const bool are_alike = layout.smallest() == layout.largest() && layout.largest() % range.stride == 0;
+  if (shape_.nodes == 2) {
+    shape_.most = std::max(first, last);
+    shape_.is_even = first == last;
+  } else if (are_alike) {
+    shape_.most = most;
+    shape_.is_even = first == most && last == most;
+  } else {
+    shape_.most = std::min(size, most);  // or less
+    shape_.is_even = is_product(shape_.nodes, shape_.most, size);
+  }
   return true;
 }
 
@@ -100,7 +116,8 @@ void GroupNodes::find_by_rank(const NodeLayout& layout) {
   }
   const int most = *std::max_element(sizes.begin(), sizes.end());
   const auto nodes = static_cast<int>(sizes.size());
-  shape_ = {nodes, most, std::is_sorted(ordered_.begin(), ordered_.end()), false, nodes * most == size};
+  shape_ = {nodes, most, std::is_sorted(ordered_.begin(), ordered_.end()), false,
+            is_product(nodes, most, size)};
 }
 
 int GroupNodes::begin(int node) const {

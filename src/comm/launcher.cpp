@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "comm/mpi_group.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -16,15 +17,29 @@ int number_of(const char* name) {
   return text == nullptr ? 0 : std::atoi(text);
 }
 
+/// The user's word; 0: none.
+int ranks_per_node() {
+  constexpr const char* name = "WISP_RANKS_PER_NODE";
+  const char* text = std::getenv(name);
+  if (text == nullptr) return 0;
+  const std::string_view all(text);
+  int number = 0;
+  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);
+  if (error != std::errc() || end != all.data() + all.size() || number < 1) {
+    throw_error(MPI_ERR_ARG, "wisp: {} = {} is not a number above 0", name, text);
+  }
+  return number;
+}
+
 /// The node of each rank of MPI_COMM_WORLD; empty if nobody says.
 std::vector<int> nodes_of_world(int size) {
   std::vector<int> nodes(as_size(size));
-  for (const char* here : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
-    if (number_of(here) == size) return nodes;  // all on one
-  }
-  if (const int on_node = number_of("WISP_RANKS_PER_NODE"); on_node > 0) {
+  if (const int on_node = ranks_per_node(); on_node > 0) {
     for (int rank = 0; rank < size; ++rank) nodes[as_size(rank)] = rank / on_node;
     return nodes;
+  }
+  for (const char* here : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    if (number_of(here) == size) return nodes;  // all on one
   }
   const char* tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
   const char* distribution = std::getenv("SLURM_DISTRIBUTION");

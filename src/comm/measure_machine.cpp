@@ -128,7 +128,7 @@ double most_ranks_per_core([[maybe_unused]] MPI_Comm comm) {
 
 Machine machine_of_launcher(const NodeLayout& nodes) {
   Machine machine;
-  if (nodes.nodes() > 0) {
+  if (nodes.nodes() == 1) {  // other hosts may have more cores, or fewer
     // Not those cores that this rank may use: others may be bound to more or fewer.
     machine.ranks_per_core = nodes.largest() / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
     machine.shares_cores = machine.ranks_per_core > 1;

@@ -68,7 +68,7 @@ inline double steps_of_all(const Machine& machine, int steps) {
   if (!machine.shares_cores) return steps;
   constexpr double longest_in_host = 6e-6;  // more is the way to another host
   const double turn = 7 * machine.ranks_per_core * std::min(machine.latency, longest_in_host);
-  return steps + (steps - 1) * turn / machine.latency;
+  return steps + std::max(0, steps - 1) * turn / machine.latency;
 }
 
 /// Bytes of a block, where not all ranks know how large it is; larger ones go straight.

@@ -11,6 +11,7 @@
 
 #include "pattern/node_layout.hpp"
 #include "transport/kept_types.hpp"
+#include "transport/packet_queue.hpp"
 #include "transport/transport.hpp"
 #include "wisp/simulate.hpp"
 
@@ -98,6 +99,7 @@ class SimulatedCluster final : public Engine {
     double clock = 0;
     Port port;
     int node = 0;
+    double left = 0;  ///< when its latest message to another node had left
     int depth = 0;
     std::ptrdiff_t memory = 0;  ///< bytes that it holds in the frame pool
     Watcher* watcher = nullptr;
@@ -105,14 +107,6 @@ class SimulatedCluster final : public Engine {
     std::vector<Packet*> unexpected;
     std::unordered_map<int, double> last_arrival;  ///< by destination; only kept when there is jitter
     SimulationReport::Rank counters;
-  };
-  struct Event {
-    double time;
-    std::uint64_t number;
-    Packet* packet;
-    friend bool operator<(const Event& a, const Event& b) {  // the heap's top is the earliest
-      return a.time != b.time ? a.time > b.time : a.number > b.number;
-    }
   };
 
   Message* send(int source, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
@@ -134,6 +128,7 @@ class SimulatedCluster final : public Engine {
   double seconds_of(std::size_t bytes, bool stays) const {
     return static_cast<double>(bytes) / (stays ? options_.inside_bandwidth : options_.bandwidth);
   }
+  double latency_of(bool stays) const { return stays ? options_.inside_latency : options_.latency; }
   Port& port_of(int rank, bool stays) {
     return stays || !has_nodes_ ? ranks_[as_size(rank)].port
                                 : node_ports_[as_size(ranks_[as_size(rank)].node)];
@@ -146,8 +141,7 @@ class SimulatedCluster final : public Engine {
   std::vector<Port> node_ports_;
   std::uint64_t messages_between_ = 0;
   std::uint64_t bytes_between_ = 0;
-  std::vector<Event> events_;  ///< a heap
-  std::uint64_t event_count_ = 0;
+  PacketQueue<Packet> packets_;  ///< on their way
   int max_depth_ = 0;
   struct Ready {
     int rank;

@@ -117,6 +117,17 @@ void expect_nodes(const NodeLayout& layout, const Group& group, const std::strin
   }
 }
 
+TEST(GroupNodesTest, CutNodesMayBeEven) {
+  const NodeLayout layout = NodeLayout::blocks(8, 4);
+  const NodeShape two = GroupNodes(layout, Group(Range::between(2, 5))).shape();
+  EXPECT_TRUE(two.is_even);
+  EXPECT_EQ(two.most, 2);
+  // One node of 2^16 + 1 ranks and 2^16 of one: their product is the number of ranks, modulo 2^32.
+  std::vector<int> nodes(131073);
+  for (int rank = 65537; rank < 131073; ++rank) nodes[as_size(rank)] = rank;
+  EXPECT_FALSE(GroupNodes(NodeLayout::of(nodes), Group(Range{0, 1, 131073})).shape().is_even);
+}
+
 TEST(GroupNodesTest, RangesAndSubsetsKnowTheirNodes) {
   for (int ranks = 1; ranks <= 24; ++ranks) {
     for (const std::vector<int>& nodes : layouts_of(ranks)) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -48,6 +49,29 @@ TEST(KnomialTreeTest, SubtreesAreRangesThatFollowEachOther) {
           covered += tree.child_subtree_size(k);
         }
         ASSERT_EQ(covered, tree.subtree_size());
+      }
+    }
+  }
+}
+
+TEST(KnomialTreeTest, ABroadcastServesEveryChildOnceAndTheNextRootEarly) {
+  for (const int radix_bits : {1, 2, 5}) {
+    for (int size = 1; size <= 70; ++size) {
+      for (int rank = 0; rank < size; ++rank) {
+        const KnomialTree tree(rank, size, 0, radix_bits);
+        std::vector<int> served;
+        for (int i = 0; i < tree.child_count(); ++i) served.push_back(tree.served(i));
+        if (rank > 0) {
+          EXPECT_TRUE(std::is_sorted(served.rbegin(), served.rend()));
+        } else if (tree.child_count() > 0) {
+          const auto next = std::find(served.begin(), served.end(), 0);
+          EXPECT_LE(next - served.begin(), (1 << radix_bits) - 1);
+          if (next + 1 != served.end()) served.erase(next);
+          EXPECT_TRUE(std::is_sorted(served.rbegin(), served.rend()));
+        }
+        std::sort(served.begin(), served.end());
+        served.erase(std::unique(served.begin(), served.end()), served.end());
+        EXPECT_GE(static_cast<int>(served.size()), tree.child_count() - 1);
       }
     }
   }

@@ -333,6 +333,54 @@ TEST(TwoLevelTest, NodesAndLeadersAreCommunicatorsMadeWithoutAMessage) {
   EXPECT_NE(unknown.find("wisp::Comm::node: nobody has said which ranks"), std::string::npos) << unknown;
 }
 
+/// More nodes than gather directly, of several sizes; with content that is not carried, too.
+TEST(TwoLevelTest, ManyNodesOfSeveralSizes) {
+  for (const std::size_t carried : {~std::size_t{0}, std::size_t{0}}) {
+    SimulationOptions cluster;
+    cluster.carried_bytes = carried;
+    for (int node = 0; node < 120; ++node)
+      cluster.nodes.insert(cluster.nodes.end(), node % 3 == 0 ? 3 : 2, node);
+    cluster.ranks = static_cast<int>(cluster.nodes.size());
+    simulate(cluster, [&](Comm comm) -> Task<> {
+      const auto p = as_size(comm.size());
+      for (const std::string_view algorithm : {"two_level", ""}) {
+        std::vector<int> mine(2, comm.rank()), all(2 * p), back(2);
+        co_await gather(comm, mine, all, 5, {.algorithm = algorithm});
+        for (std::size_t i = 0; comm.rank() == 5 && carried > 0 && i < all.size(); ++i)
+          EXPECT_EQ(all[i], static_cast<int>(i / 2));
+        co_await scatter(comm, all, back, 5, {.algorithm = algorithm});
+        if (carried > 0) {
+          EXPECT_EQ(back, mine);
+        }
+      }
+    });
+  }
+}
+
+/// Ranks whose clocks differ share a port: each one's messages stay in order all the same.
+TEST(TwoLevelTest, MessagesOfAPairStayInOrderAtASharedPort) {
+  SimulationOptions cluster;
+  cluster.ranks = 3;
+  cluster.nodes = {0, 0, 1};
+  simulate(cluster, [](Comm comm) -> Task<> {
+    std::vector<char> large(1 << 20, 'A'), small(1, 'B');
+    if (comm.rank() == 1) {
+      simulated_work(comm, 1e-3);
+      co_await send(comm, small, 0, 1);
+      co_await send(comm, small, 2, 1);
+    } else if (comm.rank() == 0) {
+      co_await send(comm, large, 2, 0);
+      co_await send(comm, small, 2, 0);
+      co_await receive(comm, small, 1, 1);
+    } else {
+      co_await receive(comm, large, 0, 0);
+      co_await receive(comm, small, 0, 0);
+      EXPECT_EQ(small[0], 'B');
+      co_await receive(comm, small, 1, 1);
+    }
+  });
+}
+
 TEST(TwoLevelTest, SaysWhereItDoesNotWork) {
   SimulationOptions cluster;
   cluster.ranks = 6;
@@ -345,6 +393,14 @@ TEST(TwoLevelTest, SaysWhereItDoesNotWork) {
       of_scan.find("algorithm = two_level does not work with nodes whose ranks do not follow each other"),
       std::string::npos)
       << of_scan;
+  const std::string of_own_operator = test::error_of(cluster, [&](Comm comm) -> Task<> {
+    const test::AffineType affine;
+    std::vector<Affine> one(1), sum(1);
+    co_await scan(comm, Buffer(one.data(), 1, affine.type()), Buffer(sum.data(), 1, affine.type()),
+                  affine.op(), {.algorithm = "two_level"});
+  });
+  EXPECT_NE(of_own_operator.find("with nodes whose ranks do not follow"), std::string::npos)
+      << of_own_operator;
   cluster.nodes = {0, 0, 0, 0, 1, 1};
   const std::string of_alltoall = test::error_of(
       cluster, [&](Comm comm) -> Task<> { co_await alltoall(comm, all, all, {.algorithm = "two_level"}); });
