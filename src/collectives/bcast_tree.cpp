@@ -1,5 +1,6 @@
 // Broadcast down a k-nomial tree. A rank receives from its parent and sends to its children, the largest
-// subtree first; the root's neighbor early (it may be the next root). Ranks count from the root.
+// subtree first; the next rank early, for it has this one's place if the next rank is the next root. Ranks
+// count from the root.
 //
 //   0 ─┬─ 4 ─┬─ 6 ─ 7
 //      │     └─ 5          ⌈log2 p⌉ (α + nβ) with radix 2; best for small n

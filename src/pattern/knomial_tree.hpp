@@ -44,12 +44,12 @@ class KnomialTree {
   /// How far child k is from this node, counted from the root.
   constexpr int child_offset(int k) const { return (k % siblings() + 1) << step_bits(k); }
   /// The child that a broadcast serves as number i: the largest subtrees first. Behind those of the highest
-  /// level comes the rank next to the root, so that it has not waited for all others where it is the next
-  /// root: the subtrees that are served later have time.
+  /// level comes the next rank, as it has this node's place in the next broadcast where roots take turns, and
+  /// should not wait for all others: the subtrees that are served later have time.
   constexpr int served(int i) const {
     const int largest_first = child_count_ - 1 - i;
     const int highest = (child_count_ - 1) % siblings() + 1;
-    if (!is_root() || i < highest || child_count_ == highest) return largest_first;
+    if (i < highest || child_count_ == highest) return largest_first;
     return i == highest ? 0 : largest_first + 1;
   }
   /// Ranks in the subtree of this node, and in that of its child k, itself included.

@@ -61,9 +61,7 @@ TEST(KnomialTreeTest, ABroadcastServesEveryChildOnceAndTheNextRootEarly) {
         const KnomialTree tree(rank, size, 0, radix_bits);
         std::vector<int> served;
         for (int i = 0; i < tree.child_count(); ++i) served.push_back(tree.served(i));
-        if (rank > 0) {
-          EXPECT_TRUE(std::is_sorted(served.rbegin(), served.rend()));
-        } else if (tree.child_count() > 0) {
+        if (!served.empty()) {
           const auto next = std::find(served.begin(), served.end(), 0);
           EXPECT_LE(next - served.begin(), (1 << radix_bits) - 1);
           if (next + 1 != served.end()) served.erase(next);
