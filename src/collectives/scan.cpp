@@ -41,8 +41,14 @@ Cost scan_two_tree_cost(T t) {
 }
 
 Cost scan_two_level_cost(T t) {
-  return {.seconds = t.inside(scan_row, t.n) + t.between(exscan_row, t.n) + t.inside(bcast_row, t.n) +
-                     0.5 * t.n * t.machine.seconds_per_byte};
+  double seconds = t.inside(scan_row, t.n) + t.between(exscan_row, t.n) + t.inside(bcast_row, t.n) +
+                   0.5 * t.n * t.machine.seconds_per_byte;
+  if (t.machine.shares_cores) {
+    // The parts wait for each other: no scan follows another along a chain.
+    seconds += ceil_log2(t.of.nodes.most) * t.machine.at(Level::inside).latency +
+               ceil_log2(t.of.nodes.nodes) * t.machine.latency;
+  }
+  return {.seconds = seconds};
 }
 
 constexpr Algorithm scan_algorithms[] = {

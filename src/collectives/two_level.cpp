@@ -56,12 +56,12 @@ void NodeBlocks::count_blocks() {
   }
 }
 
-Buffer NodeBlocks::range(int first, int blocks) const {
-  return {element(all_.address, as_size(first) * block_, layout_), as_size(blocks) * block_, all_.type};
+Buffer NodeBlocks::range(std::size_t first, int blocks) const {
+  return {element(all_.address, first * block_, layout_), as_size(blocks) * block_, all_.type};
 }
 
 Buffer NodeBlocks::of_rank(int rank) const {
-  return range(begin(nodes_.node_of(rank)) + nodes_.member_of(rank), 1);
+  return range(begin(nodes_.node_of(rank)) + as_size(nodes_.member_of(rank)), 1);
 }
 
 void NodeBlocks::copy_from(const ConstBuffer& all, int ranks) const {

@@ -44,8 +44,11 @@ class NodeBlocks {
   void copy_to(const Buffer& all, int ranks) const;
 
  private:
-  int begin(int node) const { return is_padded_ ? node * nodes_.shape().most : nodes_.begin(node); }
-  Buffer range(int first, int blocks) const;
+  /// Blocks before those of a node.
+  std::size_t begin(int node) const {
+    return is_padded_ ? as_size(node) * as_size(nodes_.shape().most) : as_size(nodes_.begin(node));
+  }
+  Buffer range(std::size_t first, int blocks) const;
   void count_blocks();
 
   const GroupNodes& nodes_;
