@@ -148,8 +148,8 @@ struct AlgorithmRun {
 };
 
 Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& given) {
-  const Level level = channel.level();
-  const Case of{channel.size(), as_size(std::max<std::int64_t>(given.bytes, 0)), given.kind, {}, level};
+  Case of{channel.size(), as_size(std::max<std::int64_t>(given.bytes, 0)), given.kind, {}, channel.level()};
+  of.shares_port = of.level == Level::between;
   const Algorithm& algorithm = row.algorithms[choose(channel.world(), row, of)];
   if (algorithm.make_memory == nullptr) return algorithm.run(std::move(channel), given);
   Arguments with_memory = given;

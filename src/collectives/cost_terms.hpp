@@ -17,6 +17,9 @@ struct Case {
   OperatorKind kind = OperatorKind::commutative;
   NodeShape nodes = {};
   Level level = Level::all;
+  /// Whether messages that come together end together: so between nodes, once it is settled that one rank of
+  /// each takes part. (What it is compared with would take longer for the same reason.)
+  bool shares_port = false;
 
   /// Whether some ranks share a node, and not all.
   bool has_nodes() const { return nodes.nodes > 1 && nodes.most > 1; }
@@ -97,7 +100,9 @@ struct Terms {
   TreeTime tree(int radix_bits, TreeTime::Load load, double joining = 0) const {
     // Subtrees that are aligned to nodes; of others some ranks are elsewhere.
     const int most = of.nodes.in_order && of.has_nodes() ? of.nodes.most : 1;
-    return {machine, radix_bits, load, n, joining, most & -most};
+    const bool are_shared = of.shares_port && load == TreeTime::Load::blocks;
+    const auto ports = are_shared ? TreeTime::Ports::shared : TreeTime::Ports::own;
+    return {machine, radix_bits, load, n, joining, most & -most, ports};
   }
   /// Of two levels: the cheapest among the ranks of a node, and among one of each, with so many bytes.
   double inside(const Collective& row, double bytes) const {
@@ -134,6 +139,10 @@ struct Terms {
   double two_tree(double bytes) const { return path(2 * log2, bytes) + machine.overhead; }
   /// From one to all others, or from all to one.
   double fan(double bytes) const { return fan_seconds(machine, p - 1, bytes); }
+  /// To one from all others.
+  double fan_in(double bytes) const {
+    return of.shares_port ? machine.latency + (p - 1) * busy(bytes) : fan(bytes);
+  }
   /// Of a rank with a message, and with bytes.
   double busy(double bytes) const { return machine.overhead + bytes * machine.seconds_per_byte; }
 };

@@ -31,7 +31,13 @@ constexpr Algorithm gather_algorithms[] = {
        return over_tree({received, t.p * t.n, t.depth_32, t.p - 1, t.depth_32 * t.p * t.n, t.blocks_up(5)});
      },
      up_tree<5>},
-    {"direct", direct_cost, gather_directly},
+    {"direct",
+     [](T t) {
+       Cost cost = direct_cost(t);
+       cost.alone = t.fan_in(t.n);
+       return cost;
+     },
+     gather_directly},
     {two_level_name,
      [](T t) {
        return Cost{.seconds = t.inside(gather_row, t.n) + t.between(gather_row, t.of.nodes.most * t.n)};

@@ -15,18 +15,22 @@ namespace wisp::detail {
 class TreeTime {
  public:
   enum class Load { vectors, blocks };  ///< the same bytes for everybody; those of all ranks of a subtree
+  /// What comes at one time comes one message after the other; or all of it late, and is then worked off one
+  /// by one, as where a network shares a port fairly.
+  enum class Ports { own, shared };
 
   /// `bytes` of a rank; each byte that comes up takes `joining` times its time at the port to be joined.
   /// Children less than `on_node` ranks away are on their parent's node.
   TreeTime(const Machine& machine, int radix_bits, Load load, double bytes, double joining = 0,
-           int on_node = 1)
+           int on_node = 1, Ports ports = Ports::own)
       : far_(machine),
         near_(machine.at(Level::inside)),
         on_node_(on_node),
         radix_bits_(radix_bits),
         load_(load),
         bytes_(bytes),
-        joining_(joining) {}
+        joining_(joining),
+        ports_(ports) {}
 
   /// Until everybody has what the root had.
   double down(int ranks) {
@@ -49,11 +53,16 @@ class TreeTime {
     return known(ranks, [&](const KnomialTree& tree) {
       double clock = 0;
       double port = 0;
-      for (int k = 0; k < tree.child_count(); ++k) {
+      for (int k = 0; k < tree.child_count();) {
         const int size = tree.child_subtree_size(k);
+        int together = 1;
+        while (ports_ == Ports::shared && k + together < tree.child_count() &&
+               tree.child_subtree_size(k + together) == size)
+          ++together;
         const Machine& machine = to(tree.child_offset(k));
-        port = std::max(port, up(size) + machine.overhead + travel(machine)) + wire(machine, size);
-        clock = std::max(clock, port) + machine.overhead + joining_ * wire(far_, size);
+        port = std::max(port, up(size) + machine.overhead + travel(machine)) + together * wire(machine, size);
+        clock = std::max(clock, port) + together * (machine.overhead + joining_ * wire(far_, size));
+        k += together;
       }
       return clock;
     });
@@ -84,6 +93,7 @@ class TreeTime {
   Load load_;
   double bytes_;
   double joining_;
+  Ports ports_;
   std::array<double, 32> full_ = [] {
     std::array<double, 32> unknown{};
     unknown.fill(-1);

@@ -285,7 +285,7 @@ TEST(TwoLevelTest, TheChosenOneIsCloseToTheFastest) {
     }
   }
   std::printf("%zu of %zu cells beyond 5 %%, the worst at %.2f\n", beyond, cells, worst);
-  EXPECT_LE(beyond * 12, cells);
+  EXPECT_LE(beyond * 10, cells);
   EXPECT_LE(worst, 1.15);
 }
 
