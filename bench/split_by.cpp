@@ -195,8 +195,9 @@ std::string_view chosen_name(const SplitByCase& of, const SimulationOptions& clu
   return name;
 }
 
-Row simulated_row(const SplitByCase& of, std::string_view algorithm, SimulationOptions cluster,
-                  const std::vector<Place>& expected) {
+/// The numbers of a row, as text for another process.
+std::string simulated_numbers(const SplitByCase& of, std::string_view algorithm, SimulationOptions cluster,
+                              const std::vector<Place>& expected) {
   const int size = cluster.ranks;
   const bool is_checked = algorithm != "allgather" || size <= most_ranks_with_tables;
   if (!is_checked) cluster.carried_bytes = 64;
@@ -212,22 +213,10 @@ Row simulated_row(const SplitByCase& of, std::string_view algorithm, SimulationO
   });
   std::size_t peak = 0;
   for (const auto& rank : run.ranks) peak = std::max(peak, rank.peak_bytes);
-  return {.bench = "split-by",
-          .variant = std::string(algorithm),
-          .case_name = of.name,
-          .ranks = size,
-          .bytes = bytes_of(of),
-          .min_us = run.seconds * 1e6,
-          .median_us = run.seconds * 1e6,
-          .messages = run.messages,
-          .volume = run.bytes,
-          .peak_bytes = peak};
+  return fmt::format("{:a} {} {} {}", run.seconds * 1e6, run.messages, run.bytes, peak);
 }
 
-/// The numbers of a row, from one process to another.
-std::string text_of(const Row& row) {
-  return fmt::format("{:a} {} {} {}", row.median_us, *row.messages, *row.volume, *row.peak_bytes);
-}
+/// The row of numbers that come from another process.
 Row row_of(const std::string& text, const SplitByCase& of, int size) {
   std::istringstream numbers(text);
   std::string seconds;
@@ -301,7 +290,7 @@ void simulate_split_by(const Options& options, const SimulationOptions& cluster)
         if (!is_feasible(of, name, size)) continue;
         names.push_back(name);
         seen = std::prev(names.end());
-        runs.emplace_back([&, name] { return text_of(simulated_row(of, name, cluster, expected)); });
+        runs.emplace_back([&, name] { return simulated_numbers(of, name, cluster, expected); });
       }
       variants.emplace_back(algorithm, seen - names.begin());
     }

@@ -96,22 +96,33 @@ Arguments arguments_of_nodes(const TwoLevels& at, const Arguments& given, const 
   return between;
 }
 
-/// Where the root has the blocks of all nodes, each with as much room.
-NodeBlocks blocks_at_root(const GroupNodes& nodes, const Buffer& all, std::int64_t bytes) {
-  const bool fit = nodes.shape().in_order && nodes.shape().is_even;
-  return fit ? NodeBlocks(nodes, all) : NodeBlocks(nodes, as_size(bytes), NodeBlocks::Room::even);
-}
+/// The blocks of a gather or scatter between its levels: at the root those of all nodes, each with as much
+/// room, at who speaks for another node those of its ranks. `users` are all blocks in the user's memory.
+struct RootedBlocks {
+  RootedBlocks(const TwoLevels& at, const Buffer& users, std::int64_t bytes, bool root) : is_root(root) {
+    const GroupNodes& nodes = *at.nodes;
+    const NodeShape& shape = nodes.shape();
+    if (is_root && shape.in_order && shape.is_even) {
+      all.emplace(nodes, users);
+    } else if (is_root) {
+      all.emplace(nodes, as_size(bytes), NodeBlocks::Room::even);
+    } else if (at.is_seat()) {
+      scratch = ScratchVector(as_size(bytes) * as_size(shape.most));
+      if (!shape.is_even && scratch.bytes() > 0) std::memset(scratch.data(), 0, scratch.bytes());
+    }
+    whole = is_root ? all->whole() : Buffer{scratch.data(), scratch.bytes(), MPI_PACKED};
+    if (is_root) of_node = all->of_node(at.node);
+    if (!is_root && at.is_seat())
+      of_node = {scratch.data(), as_size(bytes) * as_size(at.inside.size()), MPI_PACKED};
+  }
+  bool are_copied() const { return is_root && !all->is_users(); }
 
-/// Room for those of one node.
-ScratchVector node_scratch(const GroupNodes& nodes, std::int64_t bytes) {
-  ScratchVector scratch(as_size(bytes) * as_size(nodes.shape().most));
-  if (!nodes.shape().is_even && scratch.bytes() > 0) std::memset(scratch.data(), 0, scratch.bytes());
-  return scratch;
-}
-/// Of the room, what its ranks take.
-Buffer taken(const ScratchVector& scratch, const TwoLevels& at, std::int64_t bytes) {
-  return {scratch.data(), as_size(bytes) * as_size(at.inside.size()), MPI_PACKED};
-}
+  bool is_root;
+  std::optional<NodeBlocks> all;
+  ScratchVector scratch;
+  Buffer whole;    ///< of all nodes; elsewhere of one, with the room of the fullest
+  Buffer of_node;  ///< of the ranks of this node
+};
 
 }  // namespace
 
@@ -198,52 +209,33 @@ Task<> exscan_two_level(Channel channel, Arguments given) {
 
 Task<> gather_two_level(Channel channel, Arguments given) {
   const TwoLevels at(channel, given);
-  const GroupNodes& nodes = *at.nodes;
   const bool is_root = channel.rank() == given.root;
-  std::optional<NodeBlocks> all;
-  ScratchVector scratch;
-  Buffer of_node;
+  const RootedBlocks blocks(at, given.receive, given.bytes, is_root);
   ConstBuffer own = given.send;
-  if (is_root) {
-    all.emplace(blocks_at_root(nodes, given.receive, given.bytes));
-    of_node = all->of_node(at.node);
-    if (is_in_place(own) && !all->is_users())
-      own = BlockList::regular(given.receive, channel.size())(given.root);
-  } else if (at.is_seat()) {
-    scratch = node_scratch(nodes, given.bytes);
-    of_node = taken(scratch, at, given.bytes);
-  }
-  const Arguments inside = arguments_of(given, own, of_node, at.seat);
+  if (is_in_place(own) && blocks.are_copied())
+    own = BlockList::regular(given.receive, channel.size())(given.root);
+  const Arguments inside = arguments_of(given, own, blocks.of_node, at.seat);
   co_await run_cheapest(gather_row, at.inside, inside);
   if (!at.is_seat()) co_return;
-  const ConstBuffer send = is_root ? in_place() : ConstBuffer(scratch.data(), scratch.bytes(), MPI_PACKED);
-  const Arguments between = arguments_of_nodes(at, given, send, is_root ? all->whole() : Buffer());
+  const Arguments between = is_root ? arguments_of_nodes(at, given, in_place(), blocks.whole)
+                                    : arguments_of_nodes(at, given, blocks.whole, {});
   co_await run_cheapest(gather_row, at.between, between);
-  if (is_root && !all->is_users()) all->copy_to(given.receive, channel.size());
+  if (blocks.are_copied()) blocks.all->copy_to(given.receive, channel.size());
 }
 
 Task<> scatter_two_level(Channel channel, Arguments given) {
   const TwoLevels at(channel, given);
-  const GroupNodes& nodes = *at.nodes;
   const bool is_root = channel.rank() == given.root;
-  std::optional<NodeBlocks> all;
-  ScratchVector scratch;
-  Buffer of_node;
-  if (is_root) {
-    const int ranks = channel.size();
-    all.emplace(blocks_at_root(nodes, BlockList::regular(given.send, ranks).range(0, ranks), given.bytes));
-    if (!all->is_users()) all->copy_from(given.send, ranks);
-    of_node = all->of_node(at.node);
-  } else if (at.is_seat()) {
-    scratch = node_scratch(nodes, given.bytes);
-    of_node = taken(scratch, at, given.bytes);
-  }
+  const int ranks = channel.size();
+  const Buffer users = is_root ? BlockList::regular(given.send, ranks).range(0, ranks) : Buffer();
+  const RootedBlocks blocks(at, users, given.bytes, is_root);
+  if (blocks.are_copied()) blocks.all->copy_from(given.send, ranks);
   if (at.is_seat()) {
-    const Buffer receive = is_root ? buffer_in_place() : Buffer{scratch.data(), scratch.bytes(), MPI_PACKED};
-    const Arguments between = arguments_of_nodes(at, given, is_root ? all->whole() : Buffer(), receive);
+    const Arguments between = is_root ? arguments_of_nodes(at, given, blocks.whole, buffer_in_place())
+                                      : arguments_of_nodes(at, given, {}, blocks.whole);
     co_await run_cheapest(scatter_row, at.between, between);
   }
-  const Arguments inside = arguments_of(given, of_node, given.receive, at.seat);
+  const Arguments inside = arguments_of(given, blocks.of_node, given.receive, at.seat);
   co_await run_cheapest(scatter_row, at.inside, inside);
 }
 

@@ -101,29 +101,6 @@ double round_to_power(double seconds) {
   return std::exp2(std::round(std::log2(seconds)));
 }
 
-/// How many ranks a core of the fullest node has, of those cores that its ranks may use. Collective.
-double most_ranks_per_core([[maybe_unused]] MPI_Comm comm) {
-#ifdef SMPI_H
-  return 1;  // what ranks compute costs nothing there, however few cores simulate them
-#else
-  MPI_Comm node = MPI_COMM_NULL;
-  int ranks_here = 0;
-  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  check_mpi(MPI_Comm_size(node, &ranks_here), "MPI_Comm_size");
-  // A container may have few of the machine's cores, and each rank be bound to few of those.
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) CPU_ZERO(&cores);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof(cores), MPI_BYTE, MPI_BOR, node), "MPI_Allreduce");
-  check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
-  const int usable = CPU_COUNT(&cores);
-  const double count = usable > 0 ? usable : static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
-  double most = ranks_here / count;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
-  return most;
-#endif
-}
-
 }  // namespace
 
 Machine machine_of_launcher(const NodeLayout& nodes) {
@@ -167,33 +144,46 @@ MessageCosts measure_messages(MPI_Comm comm, int first, int second) {
   return {measured[0], measured[1]};
 }
 
-NodeLayout learn_nodes(MPI_Comm comm) {
+Hosts learn_hosts(MPI_Comm comm) {
   int rank = 0;
   int size = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
   int number = rank;
+  double per_core = 1;
 #ifdef SMPI_H
-  // There, to ask for the ranks of a host takes p² messages.
+  // There, to ask for the ranks of a host takes p² messages; and what ranks compute costs nothing, however
+  // few cores simulate them.
   char name[MPI_MAX_PROCESSOR_NAME] = {};
   int length = 0;
   check_mpi(MPI_Get_processor_name(name, &length), "MPI_Get_processor_name");
   number = static_cast<int>(std::hash<std::string_view>()(std::string_view(name, as_size(length))) >> 33);
 #else
   MPI_Comm node = MPI_COMM_NULL;
+  int ranks_here = 0;
   check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_size(node, &ranks_here), "MPI_Comm_size");
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT, MPI_MIN, node), "MPI_Allreduce");
+  // A container may have few of the machine's cores, and each rank be bound to few of those.
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) CPU_ZERO(&cores);
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof(cores), MPI_BYTE, MPI_BOR, node), "MPI_Allreduce");
   check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
+  const int usable = CPU_COUNT(&cores);
+  per_core = ranks_here / (usable > 0 ? usable : static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &per_core, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
 #endif
   std::vector<int> numbers(as_size(size));
   check_mpi(MPI_Allgather(&number, 1, MPI_INT, numbers.data(), 1, MPI_INT, comm), "MPI_Allgather");
-  return NodeLayout::of(numbers);
+  return {NodeLayout::of(numbers), per_core};
 }
 
-Machine measure_machine(MPI_Comm comm, const NodeLayout& nodes) {
+Machine measure_machine(MPI_Comm comm, const Hosts& hosts) {
   Machine machine;
+  const NodeLayout& nodes = hosts.nodes;
   const bool has_nodes = !nodes.is_flat();
-  machine.ranks_per_core = most_ranks_per_core(comm);
+  machine.ranks_per_core = hosts.ranks_per_core;
   machine.shares_cores = machine.ranks_per_core > 1;
   int size = 0;
   check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");

@@ -7,12 +7,18 @@
 
 namespace wisp::detail {
 
-/// Which ranks share a host, the same on all ranks. Collective.
-NodeLayout learn_nodes(MPI_Comm comm);
+/// Which ranks share a host, and how many a core of the fullest has, of those cores that its ranks may use;
+/// the same on all ranks.
+struct Hosts {
+  NodeLayout nodes;
+  double ranks_per_core = 1;
+};
+/// Collective.
+Hosts learn_hosts(MPI_Comm comm);
 
-/// What messages of `comm` cost, in nodes and between them, and how many ranks share a core, the same on all
-/// ranks; what the environment says is not measured. Collective.
-Machine measure_machine(MPI_Comm comm, const NodeLayout& nodes);
+/// What messages of `comm` cost, in nodes and between them, the same on all ranks; what the environment says
+/// is not measured. Collective.
+Machine measure_machine(MPI_Comm comm, const Hosts& hosts);
 
 /// What can be known without a message: what the environment says, and how many ranks share a core where the
 /// launcher has said who shares a node. Local.

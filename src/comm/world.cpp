@@ -151,8 +151,9 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
   std::shared_ptr<World> world = attribute_of<World, 0>(comm, [&] {
     std::vector<MPI_Comm> ours{duplicate_of(comm)};
     World::Facts facts = facts_of(ours.front());
-    facts.nodes = learn_nodes(ours.front());
-    facts.machine = measure_machine(ours.front(), facts.nodes);
+    const Hosts hosts = learn_hosts(ours.front());
+    facts.nodes = hosts.nodes;
+    facts.machine = measure_machine(ours.front(), hosts);
     // mpirun may give the environment to some ranks only.
     int checks = facts.checks_calls ? 1 : 0;
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, &checks, 1, MPI_INT, MPI_MAX, ours.front()), "MPI_Allreduce");

@@ -23,7 +23,7 @@ void check_own_blocks(const Neighborhood::State::Lists& lists, int self, const c
   const std::span<const int> from = lists.targets.of_rank(self);
   const std::span<const int> to = lists.sources.of_rank(self);
   for (std::size_t i = 0; i < to.size(); ++i) {
-    const int sent = pattern == NeighborPattern::alltoall ? from[i] : 0;
+    const int sent = sent_index(pattern, from[i]);
     if (receive[to[i]].bytes == send[sent].bytes) continue;
     throw_error(MPI_ERR_TRUNCATE,
                 "{}: block {} of receive has {} bytes, but block {} of send, to oneself, {}", call, to[i],
@@ -37,7 +37,7 @@ void check_sizes(const Neighborhood::State& state, const char* call, NeighborPat
   if (state.lists) return check_own_blocks(*state.lists, state.comm.rank(), call, pattern, send, receive);
   for (int i = 0; i < state.stencil.size(); ++i) {
     const bool exists = state.sources[as_size(i)] != MPI_PROC_NULL;
-    const std::size_t due = send[pattern == NeighborPattern::alltoall ? i : 0].bytes;
+    const std::size_t due = send[sent_index(pattern, i)].bytes;
     if (exists && receive[i].bytes != due) {
       throw_error(MPI_ERR_TRUNCATE, "{}: block {} of receive has {} bytes, but {} of send has {}", call, i,
                   receive[i].bytes, pattern == NeighborPattern::alltoall ? "that" : "the block", due);
@@ -50,7 +50,7 @@ void check_sizes(const Neighborhood::State& state, const char* call, NeighborPat
 Task<> check_same_sizes(Channel channel, const OwnArguments& own) {
   const char* call = channel.operation();
   std::vector<std::int64_t> sizes;
-  for (int i = 0; i < (own.is_alltoall ? own.blocks : std::min(own.blocks, 1)); ++i)
+  for (int i = 0; i < (own.pattern == NeighborPattern::alltoall ? own.blocks : std::min(own.blocks, 1)); ++i)
     sizes.push_back(own.sent_bytes(i));
   const std::optional<Difference> found = co_await find_difference(std::move(channel), std::move(sizes), 1);
   if (!found) co_return;
@@ -140,7 +140,7 @@ Plan make_plan_of_lists(const Neighborhood::State& state, const char* call, Aske
   facts.volume = targets.blocks.size();
   double bytes = 0;
   for (const int block : targets.blocks) {
-    bytes += static_cast<double>(asked.send[asked.pattern == NeighborPattern::alltoall ? block : 0].bytes);
+    bytes += static_cast<double>(asked.send[sent_index(asked.pattern, block)].bytes);
   }
   const Copying copying = copying_of(asked, facts, bytes);
   auto program =

@@ -19,12 +19,12 @@ struct OwnArguments {
   std::optional<Error> failure;  ///< what is wrong with them by themselves
   BlockPlaces send;
   BlockPlaces receive;
-  bool is_alltoall = true;
+  NeighborPattern pattern = NeighborPattern::alltoall;
   int blocks = 0;                                           ///< that are sent
   std::shared_ptr<const Neighborhood::State::Lists> lists;  ///< null: a stencil
 
   std::int64_t sent_bytes(int block) const {
-    return static_cast<std::int64_t>(send[is_alltoall ? block : 0].bytes);
+    return static_cast<std::int64_t>(send[sent_index(pattern, block)].bytes);
   }
 };
 
@@ -83,7 +83,7 @@ Operation neighbor_operation(const Neighborhood& on, const char* call, NeighborP
   if (!state.checks_operations)
     return operation_on<NeighborRun>(state.comm, call, options.own_tag, bind(nullptr), nullptr);
   auto own = std::make_shared<OwnArguments>();
-  own->is_alltoall = pattern == NeighborPattern::alltoall;
+  own->pattern = pattern;
   own->lists = state.lists;
   own->blocks = targets;
   Exchange what = exchange_of_nothing();

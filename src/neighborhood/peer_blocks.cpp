@@ -42,8 +42,7 @@ void receive_packed(Program& program, Program::Message& message, const BlockPlac
 
 Program compile(const PeerBlocks& sources, const PeerBlocks& targets, int self, const Asked& asked,
                 Copying copying) {
-  const bool is_alltoall = asked.pattern == NeighborPattern::alltoall;
-  const auto sent = [&](int block) { return is_alltoall ? block : 0; };
+  const auto sent = [&](int block) { return sent_index(asked.pattern, block); };
   Program program;
   std::vector<Program::Copy> later;
   int round = 0;

@@ -130,9 +130,11 @@ class Compiler {
   }
 
   std::size_t bytes_of(const Schedule::Part& part) const {
-    return asked_.send[is_alltoall() ? part.block : 0].bytes;
+    return asked_.send[sent_index(asked_.pattern, part.block)].bytes;
   }
-  Piece sent_block(int block) const { return piece_of(Area::send, asked_.send, is_alltoall() ? block : 0); }
+  Piece sent_block(int block) const {
+    return piece_of(Area::send, asked_.send, sent_index(asked_.pattern, block));
+  }
   Piece received_block(int i) const { return piece_of(Area::receive, asked_.receive, i); }
 
   std::ptrdiff_t take_scratch(std::size_t bytes) {

@@ -120,6 +120,10 @@ struct Asked {
   friend bool operator==(const Asked&, const Asked&) = default;
 };
 
+/// The place of what goes to neighbor `block` among the blocks that are sent: an allgather has one.
+inline int sent_index(NeighborPattern pattern, int block) {
+  return pattern == NeighborPattern::alltoall ? block : 0;
+}
 /// A block where it lies.
 Program::Piece piece_of(Program::Area area, const BlockPlaces& places, int block);
 /// Adds a piece to a list from `first` on; one that continues the last becomes part of it.
