@@ -5,8 +5,8 @@
 
 #include "collectives/block_list.hpp"
 #include "collectives/doubling_scan.hpp"
+#include "collectives/exchange_grid.hpp"
 #include "comm/world.hpp"
-#include "pattern/radix_grid.hpp"
 #include "wisp/channel.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/task.hpp"
@@ -96,7 +96,7 @@ Task<> allgather_circulant(Channel channel, ConstBuffer send, BlockList blocks);
 Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive);
 
 /// Regular: all blocks of all ranks have one size.
-Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, RadixGrid grid, bool is_regular);
+Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, ExchangeGrid grid, bool is_regular);
 Task<> alltoall_pairwise(Channel channel, BlockList send, BlockList receive);
 Task<> alltoall_direct(Channel channel, BlockList send, BlockList receive);
 

@@ -43,34 +43,55 @@ Task<> run_exchange(Channel channel, const Arguments& given, Exchange exchange) 
   return exchange(std::move(channel), given.blocks_to_send(ranks), to);
 }
 
-template <int radix>
-RadixGrid grid_of(int ranks, const Machine& machine, double bytes) {
-  return radix > 0 ? RadixGrid(ranks, radix) : cheapest_grid(ranks, machine, bytes);
+/// Of blocks of one size, or of such as are not known.
+template <bool is_regular>
+double known_bytes(double regular) {
+  return is_regular ? regular : typical_block;
 }
-/// With blocks of one size, or with such as are not known.
-template <int radix, bool is_regular>
-Cost grid_cost(T t) {
-  const double bytes = is_regular ? t.n : typical_block;
-  return cost_of_grid(grid_of<radix>(static_cast<int>(t.p), t.machine, bytes), t.machine, bytes);
-}
-template <int radix, bool is_regular>
-Task<> run_grid(Channel channel, const Arguments& given) {
-  const double bytes = is_regular ? static_cast<double>(given.bytes) : typical_block;
-  const RadixGrid grid = grid_of<radix>(channel.size(), channel.machine(), bytes);
-  const auto exchange = [grid](Channel on, BlockList send, BlockList receive) {
+template <bool is_regular>
+Task<> run_over(ExchangeGrid grid, Channel channel, const Arguments& given) {
+  const auto exchange = [grid = std::move(grid)](Channel on, BlockList send, BlockList receive) {
     return alltoall_grid(std::move(on), std::move(send), std::move(receive), grid, is_regular);
   };
   return run_exchange(std::move(channel), given, exchange);
 }
 
+template <int radix>
+RadixGrid grid_of(int ranks, const Machine& machine, double bytes) {
+  return radix > 0 ? RadixGrid(ranks, radix) : cheapest_grid(ranks, machine, bytes);
+}
+template <int radix, bool is_regular>
+Cost grid_cost(T t) {
+  const double bytes = known_bytes<is_regular>(t.n);
+  return cost_of_grid(grid_of<radix>(t.of.ranks, t.machine, bytes), t.machine, bytes);
+}
+template <int radix, bool is_regular>
+Task<> run_grid(Channel channel, const Arguments& given) {
+  const double bytes = known_bytes<is_regular>(static_cast<double>(given.bytes));
+  const RadixGrid grid = grid_of<radix>(channel.size(), channel.machine(), bytes);
+  return run_over<is_regular>(ExchangeGrid(channel.rank(), grid), std::move(channel), given);
+}
+
+template <bool is_regular>
+Cost two_level_cost(T t) {
+  const double bytes = known_bytes<is_regular>(t.n);
+  return {.seconds = seconds_of(cheapest_node_grids(t.of.nodes, t.machine, bytes), t.machine, bytes)};
+}
+template <bool is_regular>
+Task<> run_two_level(Channel channel, const Arguments& given) {
+  const double bytes = known_bytes<is_regular>(static_cast<double>(given.bytes));
+  const NodeGrids grids = cheapest_node_grids(given.nodes->shape(), channel.machine(), bytes);
+  return run_over<is_regular>(ExchangeGrid(given.nodes, channel.rank(), grids), std::move(channel), given);
+}
+
 template <bool is_regular>
 Cost pairwise_cost(T t) {
-  const double n = is_regular ? t.n : typical_block;
+  const double n = known_bytes<is_regular>(t.n);
   return {t.p, t.p * n, t.p - 1, t.p * (t.p - 1), t.p * t.p * n, t.path(t.p - 1, (t.p - 1) * n)};
 }
 template <bool is_regular>
 Cost direct_exchange_cost(T t) {
-  const double n = is_regular ? t.n : typical_block;
+  const double n = known_bytes<is_regular>(t.n);
   return {t.p - 1, t.p * n, 1, t.p * (t.p - 1), t.p * t.p * n, exchange_seconds(t.machine, t.p - 1, n)};
 }
 template <ExchangeOfAll* exchange>
@@ -83,20 +104,12 @@ constexpr Algorithm alltoall_algorithms[] = {
     {"grid", grid_cost<0, true>, run_grid<0, true>},
     {"pairwise", pairwise_cost<true>, run_plain<alltoall_pairwise>},
     {"direct", direct_exchange_cost<true>, run_plain<alltoall_direct>},
-    {two_level_name,
-     [](T t) {
-       // All members of a node are at its port at once.
-       Machine shared = t.machine.at(Level::between);
-       shared.seconds_per_byte *= t.of.nodes.most;
-       const auto bytes = static_cast<std::size_t>(t.of.nodes.most * t.n);
-       return Cost{.seconds = t.inside(alltoall_row, t.of.nodes.nodes * t.n) +
-                              least_seconds(alltoall_row, t.of.between(bytes), shared)};
-     },
-     on_two_levels<alltoall_two_level>, is_even}};
+    {two_level_name, two_level_cost<true>, run_two_level<true>, is_even}};
 constexpr Algorithm alltoallv_algorithms[] = {
     {"grid", grid_cost<0, false>, run_grid<0, false>},
     {"direct", direct_exchange_cost<false>, run_plain<alltoall_direct>},
-    {"pairwise", pairwise_cost<false>, run_plain<alltoall_pairwise>}};
+    {"pairwise", pairwise_cost<false>, run_plain<alltoall_pairwise>},
+    {two_level_name, two_level_cost<false>, run_two_level<false>, is_even}};
 
 }  // namespace
 

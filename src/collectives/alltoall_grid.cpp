@@ -12,17 +12,16 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/parcels.hpp"
-#include "pattern/ring.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
 
-Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, RadixGrid grid, bool is_regular) {
+Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, ExchangeGrid grid, bool is_regular) {
   const int size = channel.size();
   const int rank = channel.rank();
   const std::size_t threshold =
-      is_regular ? std::numeric_limits<std::size_t>::max() : straight_bytes(grid, channel.machine());
+      is_regular ? std::numeric_limits<std::size_t>::max() : straight_bytes(grid.levels(), channel.machine());
   const Channel straight = channel.lane(0);
   Delivered delivered;
   std::vector<ScratchVector> unwanted;
@@ -31,12 +30,12 @@ Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, RadixGr
   std::vector<Parcel> parcels;
   parcels.reserve(as_size(size) - 1);
   for (int way = 1; way < size; ++way) {
-    const int source = ring_previous(rank, way, size);
+    const int source = grid.source(way);
     if (receive.bytes(source) < threshold) continue;
     due.emplace_back(source, straight.post_receive(receive(source), source));
   }
   for (int way = 1; way < size; ++way) {
-    const int target = ring_next(rank, way, size);
+    const int target = grid.target(way);
     const Buffer block = send(target);
     parcels.push_back(make_parcel(way, block, send.bytes(target), threshold, delivered.memory));
     if (parcels.back().is_straight) large.add(straight.post_send(block, target));
@@ -49,7 +48,7 @@ Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, RadixGr
   // operation gets anything of it.
   std::optional<Parcel> wrong;
   for (const Parcel& parcel : delivered.parcels) {
-    const int source = ring_previous(rank, parcel.way, size);
+    const int source = grid.source(parcel.way);
     const std::size_t expected = receive.bytes(source);
     const bool is_due = expected >= threshold;
     if (parcel.bytes != expected && !wrong) wrong = parcel;
@@ -69,7 +68,7 @@ Task<> alltoall_grid(Channel channel, BlockList send, BlockList receive, RadixGr
     if (!wrong) throw;  // one that was too long
   }
   if (wrong) {
-    const int source = ring_previous(rank, wrong->way, size);
+    const int source = grid.source(wrong->way);
     throw_error(MPI_ERR_TRUNCATE, "{}: rank {} sends {} bytes to rank {}, where {} are expected",
                 straight.operation(), source, wrong->bytes, rank, receive.bytes(source));
   }

@@ -94,8 +94,10 @@ const Algorithm* find_named(const Collective& row, const Case& of, std::string_v
     Case commuting = of;
     commuting.kind = OperatorKind::commutative;
     if (!is_allowed(*found, commuting)) {
-      throw_error(MPI_ERR_ARG, "{}: algorithm = {} does not work with nodes {}", call, name,
-                  of.nodes.in_order ? "of different sizes" : "whose ranks do not follow each other");
+      commuting.nodes.in_order = true;
+      throw_error(
+          MPI_ERR_ARG, "{}: algorithm = {} does not work with nodes {}", call, name,
+          is_allowed(*found, commuting) ? "whose ranks do not follow each other" : "of different sizes");
     }
     throw_error(MPI_ERR_ARG, "{}: algorithm = {} does not work with an operator that {}", call, name,
                 takes_parts(of) ? "does not commute" : "is a function of one's own");

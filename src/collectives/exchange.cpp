@@ -16,7 +16,7 @@
 #include "collectives/checks.hpp"
 #include "collectives/collective.hpp"
 #include "collectives/parcels.hpp"
-#include "pattern/ring.hpp"
+#include "collectives/two_level.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/detail/channel_collectives.hpp"
 #include "wisp/exchange.hpp"
@@ -96,16 +96,8 @@ Task<> exchange_by_consensus(Channel channel, More given) {
   co_await barrier_on(channel);
 }
 
-RadixGrid grid_of_few(int ranks, const Machine& machine) {
-  return cheapest_grid(ranks, machine, typical_partners * typical_block / ranks);
-}
-
-Task<> exchange_over_grid(Channel channel, More given) {
-  const int size = channel.size();
-  const int rank = channel.rank();
-  const Machine& machine = channel.machine();
-  const RadixGrid grid = grid_of_few(size, machine);
-  const std::size_t threshold = straight_bytes(grid, machine);
+Task<> exchange_over_grid(Channel channel, ExchangeGrid grid, More given) {
+  const std::size_t threshold = straight_bytes(grid.levels(), channel.machine());
   const Channel straight = channel.lane(0);
   Arrivals& arrivals = *given->arrivals;
   arrivals.clear();
@@ -113,9 +105,9 @@ Task<> exchange_over_grid(Channel channel, More given) {
   Posts large;
   std::vector<Parcel> parcels;
   for (const Outgoing& message : given->messages) {
-    const int way = ring_previous(message.destination, rank, size);
+    const int way = grid.way_to(message.destination);
     if (way == 0) {
-      take_own(message, rank, arrivals);
+      take_own(message, channel.rank(), arrivals);
       continue;
     }
     parcels.push_back(make_parcel(way, message.block, bytes_of(message.block), threshold, delivered.memory));
@@ -124,7 +116,7 @@ Task<> exchange_over_grid(Channel channel, More given) {
   co_await carry_parcels(std::move(channel), grid, BundleHeader::ways_and_sizes, std::move(parcels),
                          delivered);
   for (const Parcel& parcel : delivered.parcels) {
-    const int source = ring_previous(rank, parcel.way, size);
+    const int source = grid.source(parcel.way);
     std::byte* const block = arrivals.add(source, parcel.bytes);
     if (parcel.is_straight) {
       large.add(straight.post_receive({block, parcel.bytes, MPI_PACKED}, source));
@@ -147,19 +139,39 @@ Cost consensus_cost(T t) {
           t.p * bytes,
           exchange_seconds(t.machine, 2 * partners, typical_block) + t.path(1 + 2 * t.log2, 0)};
 }
-Cost grid_cost_of_few(T t) {
-  const int ranks = static_cast<int>(t.p);
-  return cost_of_grid(grid_of_few(ranks, t.machine), t.machine, typical_partners * typical_block / ranks);
+/// What a rank has on its way at a time, for each rank.
+double bytes_of_few(int ranks) {
+  return typical_partners * typical_block / ranks;
+}
+
+Cost sparse_grid_cost(T t) {
+  const double bytes = bytes_of_few(t.of.ranks);
+  return cost_of_grid(cheapest_grid(t.of.ranks, t.machine, bytes), t.machine, bytes);
+}
+Task<> run_sparse_grid(Channel channel, const Arguments& given) {
+  const RadixGrid grid = cheapest_grid(channel.size(), channel.machine(), bytes_of_few(channel.size()));
+  const ExchangeGrid ring(channel.rank(), grid);
+  return exchange_over_grid(std::move(channel), ring, given.more);
+}
+
+Cost sparse_two_level_cost(T t) {
+  const double bytes = bytes_of_few(t.of.ranks);
+  return {.seconds = seconds_of(cheapest_node_grids(t.of.nodes, t.machine, bytes), t.machine, bytes)};
+}
+Task<> run_sparse_two_level(Channel channel, const Arguments& given) {
+  const NodeGrids grids =
+      cheapest_node_grids(given.nodes->shape(), channel.machine(), bytes_of_few(channel.size()));
+  const ExchangeGrid grid(given.nodes, channel.rank(), grids);
+  return exchange_over_grid(std::move(channel), grid, given.more);
 }
 
 constexpr Algorithm exchange_algorithms[] = {
-    {"grid", grid_cost_of_few,
+    {"grid", sparse_grid_cost, run_sparse_grid},
+    {"consensus", consensus_cost,
      [](Channel channel, const Arguments& given) {
-       return exchange_over_grid(std::move(channel), given.more);
-     }},
-    {"consensus", consensus_cost, [](Channel channel, const Arguments& given) {
        return exchange_by_consensus(std::move(channel), given.more);
-     }}};
+     }},
+    {two_level_name, sparse_two_level_cost, run_sparse_two_level, is_even}};
 
 }  // namespace
 

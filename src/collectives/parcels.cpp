@@ -14,7 +14,6 @@
 #include <cstring>
 #include <utility>
 
-#include "pattern/ring.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -85,7 +84,7 @@ struct Sorted {
   std::vector<Parcel> parcels;
   std::vector<std::size_t> begins;
 
-  Sorted(const std::vector<Parcel>& of, const RadixGrid& grid, int level)
+  Sorted(const std::vector<Parcel>& of, const ExchangeGrid& grid, int level)
       : parcels(of.size()), begins(as_size(grid.digits(level)) + 2) {
     const auto digit = [&](const Parcel& parcel) { return as_size(grid.digit(parcel.way, level)); };
     for (const Parcel& parcel : of) ++begins[digit(parcel) + 2];
@@ -177,10 +176,8 @@ void read_bundle(const std::byte* from, std::span<const Parcel> alike, BundleHea
   }
 }
 
-Task<> carry_parcels(Channel channel, RadixGrid grid, BundleHeader header, std::vector<Parcel> parcels,
+Task<> carry_parcels(Channel channel, ExchangeGrid grid, BundleHeader header, std::vector<Parcel> parcels,
                      Delivered& delivered) {
-  const int size = channel.size();
-  const int rank = channel.rank();
   for (int level = grid.levels() - 1; level >= 0; --level) {
     const int step = grid.step(level);
     const Sorted sorted(std::exchange(parcels, {}), grid, level);
@@ -193,13 +190,13 @@ Task<> carry_parcels(Channel channel, RadixGrid grid, BundleHeader header, std::
                                                             : first_room(sorted[digit].size(), header);
       Incoming& one = incoming.emplace_back(Incoming{ScratchVector(room), room});
       if (header != BundleHeader::none) std::memset(one.memory.data(), 0, sizeof(std::uint64_t));
-      firsts.add(channel.post_receive_up_to({one.memory.data(), room, MPI_PACKED},
-                                            ring_previous(rank, digit * step, size)));
+      firsts.add(
+          channel.post_receive_up_to({one.memory.data(), room, MPI_PACKED}, grid.source(digit * step)));
     }
     for (int digit = 1; digit < grid.digits(level); ++digit) {
       const std::size_t bytes = bundle_bytes(sorted[digit], header);
       const std::size_t first = std::min(bytes, incoming[as_size(digit) - 1].room);
-      const int target = ring_next(rank, digit * step, size);
+      const int target = grid.target(digit * step);
       ScratchVector& bundle = outgoing.emplace_back(bytes);
       write_bundle(sorted[digit], header, {bundle.data(), bytes});
       const std::byte* rest = bundle.data() + first;
@@ -218,8 +215,8 @@ Task<> carry_parcels(Channel channel, RadixGrid grid, BundleHeader header, std::
       ScratchVector whole(bytes);
       std::copy_n(memory.data(), room, whole.data());
       memory.swap(whole);
-      rests.add(channel.post_receive({memory.data() + room, bytes - room, MPI_PACKED},
-                                     ring_previous(rank, digit * step, size)));
+      rests.add(
+          channel.post_receive({memory.data() + room, bytes - room, MPI_PACKED}, grid.source(digit * step)));
     }
     co_await rests;
 

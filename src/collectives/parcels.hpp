@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "pattern/radix_grid.hpp"
+#include "collectives/exchange_grid.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/channel.hpp"
 #include "wisp/task.hpp"
@@ -13,7 +13,7 @@
 namespace wisp::detail {
 
 struct Parcel {
-  int way = 0;               ///< ranks on the ring from its sender to its receiver
+  int way = 0;               ///< over the grid, from its sender to its receiver
   bool is_straight = false;  ///< its data go by themselves; this tells of them
   std::size_t bytes = 0;
   const std::byte* data = nullptr;
@@ -24,7 +24,7 @@ struct Parcel {
 Parcel make_parcel(int way, const ConstBuffer& block, std::size_t bytes, std::size_t threshold,
                    std::vector<ScratchVector>& memory);
 
-/// What a bundle says of its parcels. On a ring all ranks send alike: where there is one for each way, those
+/// What a bundle says of its parcels. On a grid all ranks send alike: where there is one for each way, those
 /// of a bundle that comes have the ways of those that are sent.
 enum class BundleHeader { none, sizes, ways_and_sizes };
 
@@ -45,7 +45,7 @@ struct Delivered {
 };
 
 /// Brings each parcel to the end of its way. Those of a sender for a receiver stay in order.
-Task<> carry_parcels(Channel channel, RadixGrid grid, BundleHeader header, std::vector<Parcel> parcels,
+Task<> carry_parcels(Channel channel, ExchangeGrid grid, BundleHeader header, std::vector<Parcel> parcels,
                      Delivered& delivered);
 
 }  // namespace wisp::detail

@@ -263,46 +263,4 @@ Task<> allgather_two_level(Channel channel, Arguments given) {
   if (!nodes.shape().in_order) all.copy_to(given.receive, channel.size());
 }
 
-/// First inside, to the member that has the number of the target in its node; then between the members of one
-/// number. So a node sends every other one as many messages as it has ranks, not as many to each of these.
-Task<> alltoall_two_level(Channel channel, Arguments given) {
-  const int own = given.nodes->member_of(channel.rank());
-  const TwoLevels at(channel, given, own);
-  const GroupNodes& nodes = *at.nodes;
-  const int count = nodes.nodes();
-  const int members = nodes.shape().most;
-  const BlockList from =
-      BlockList::regular(is_in_place(given.send) ? given.receive : given.send, channel.size());
-  const BlockList to = BlockList::regular(given.receive, channel.size());
-  const auto block = as_size(given.bytes);
-  const ScratchVector first(block * as_size(channel.size()));
-  const ScratchVector second(first.bytes());
-  const auto place = [block](const ScratchVector& in, int row, int columns, int column) {
-    return Buffer{in.data() + block * as_size(row * columns + column), block, MPI_PACKED};
-  };
-  const auto whole = [](const ScratchVector& of) { return Buffer{of.data(), of.bytes(), MPI_PACKED}; };
-
-  for (int member = 0; member < members; ++member) {
-    for (int node = 0; node < count; ++node) {
-      copy_block(from(nodes.rank_of(node, member)), place(first, member, count, node));
-    }
-  }
-  Arguments inside = arguments_of(given, whole(first), whole(second), -1);
-  inside.bytes *= count;
-  co_await run_cheapest(alltoall_row, at.inside, inside);
-  for (int member = 0; member < members; ++member) {
-    for (int node = 0; node < count; ++node) {
-      copy_block(place(second, member, count, node), place(first, node, members, member));
-    }
-  }
-  Arguments between = arguments_of(given, whole(first), whole(second), -1);
-  between.bytes *= members;
-  co_await run_cheapest(alltoall_row, at.between, between);
-  for (int node = 0; node < count; ++node) {
-    for (int member = 0; member < members; ++member) {
-      copy_block(place(second, node, members, member), to(nodes.rank_of(node, member)));
-    }
-  }
-}
-
 }  // namespace wisp::detail

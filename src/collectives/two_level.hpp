@@ -71,7 +71,6 @@ Task<> exscan_two_level(Channel channel, Arguments given);
 Task<> gather_two_level(Channel channel, Arguments given);
 Task<> scatter_two_level(Channel channel, Arguments given);
 Task<> allgather_two_level(Channel channel, Arguments given);
-Task<> alltoall_two_level(Channel channel, Arguments given);
 
 /// For tables.
 template <Task<> run(Channel, Arguments)>

@@ -94,12 +94,13 @@ inline Cost cost_of_grid(const RadixGrid& grid, const Machine& machine, double b
   return cost;
 }
 
-/// The grid on which that is cheapest, of two dimensions or more: one is what is sent without a grid.
-inline RadixGrid cheapest_grid(int ranks, const Machine& machine, double block_bytes) {
+/// The grid on which that is cheapest. Of one dimension is what is sent without a grid.
+inline RadixGrid cheapest_grid(int ranks, const Machine& machine, double block_bytes,
+                               int least_dimensions = 2) {
   RadixGrid cheapest(ranks, 2);
   double least = -1;
-  const int most = std::max(2, ceil_log2(ranks));
-  for (int dimensions = 2; dimensions <= most; ++dimensions) {
+  const int most = std::max(least_dimensions, ceil_log2(ranks));
+  for (int dimensions = least_dimensions; dimensions <= most; ++dimensions) {
     const RadixGrid grid = RadixGrid::of_dimensions(ranks, dimensions);
     const double seconds = time_of(cost_of_grid(grid, machine, block_bytes), machine, ranks);
     if (least >= 0 && seconds >= least) continue;
@@ -111,9 +112,9 @@ inline RadixGrid cheapest_grid(int ranks, const Machine& machine, double block_b
 
 /// A block of so many bytes is better sent straight: each level costs its bytes once, and a message of its
 /// own hides behind them once they take longer.
-inline std::size_t straight_bytes(const RadixGrid& grid, const Machine& machine) {
+inline std::size_t straight_bytes(int levels, const Machine& machine) {
   return static_cast<std::size_t>(2 * straight_threshold(machine)) /
-         static_cast<std::size_t>(std::max(1, grid.levels()));
+         static_cast<std::size_t>(std::max(1, levels));
 }
 
 }  // namespace wisp::detail

@@ -47,6 +47,48 @@ TEST(RadixGridTest, HasAsManyDimensionsAsAreAskedFor) {
   }
 }
 
+/// Every rank reaches every other one, on the way that leads from there back to it as a source; and a parcel
+/// that goes digit by digit arrives where its way leads.
+TEST(ExchangeGridTest, WaysLeadToAllRanks) {
+  for (const bool in_turn : {false, true}) {
+    for (const int nodes : {1, 2, 3, 5}) {
+      for (const int members : {1, 2, 4, 7}) {
+        const int p = nodes * members;
+        std::vector<int> node_of;
+        for (int rank = 0; rank < p; ++rank) node_of.push_back(in_turn ? rank % nodes : rank / members);
+        const auto of = std::make_shared<const GroupNodes>(NodeLayout::of(node_of), Group(Range{0, 1, p}));
+        for (const int radix : {2, 3, 8}) {
+          const NodeGrids grids{RadixGrid(members, radix), RadixGrid(nodes, radix)};
+          std::vector<ExchangeGrid> at;
+          for (int rank = 0; rank < p; ++rank) at.emplace_back(of, rank, grids);
+          for (int rank = 0; rank < p; ++rank) {
+            std::vector<bool> is_reached(as_size(p));
+            for (int way = 0; way < p; ++way) {
+              const int target = at[as_size(rank)].target(way);
+              is_reached[as_size(target)] = true;
+              EXPECT_EQ(at[as_size(target)].source(way), rank);
+              EXPECT_EQ(at[as_size(rank)].way_to(target), way);
+              int here = rank;
+              bool has_ended = way == 0;
+              for (int level = at[0].levels() - 1; level >= 0; --level) {
+                const int digit = at[0].digit(way, level);
+                EXPECT_LT(digit, at[0].digits(level));
+                const int next = at[as_size(here)].target(digit * at[0].step(level));
+                EXPECT_TRUE(next == here || !has_ended);
+                here = next;
+                has_ended = at[0].ends(way, level);
+              }
+              EXPECT_EQ(here, target);
+              EXPECT_TRUE(has_ended || at[0].levels() == 0);
+            }
+            EXPECT_EQ(std::ranges::count(is_reached, false), 0);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(ParcelsTest, ABundleHoldsWhatWasPutIntoIt) {
   std::vector<std::byte> data(70000);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i % 251);

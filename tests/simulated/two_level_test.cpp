@@ -11,6 +11,7 @@
 
 #include "clusters.hpp"
 #include "effort.hpp"
+#include "exchanges.hpp"
 #include "noncommutative.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/detail/as_size.hpp"
@@ -141,7 +142,12 @@ TEST(TwoLevelTest, RandomLayoutsAndGroups) {
     const Program program = program_of(static_cast<std::uint32_t>(seed));
     simulate(program.cluster, [&](Comm all) -> Task<> {
       const Comm comm = program.group_of(all);
-      if (comm.is_member()) co_await compare_all(comm, program.root, program.count, affine);
+      if (!comm.is_member()) co_return;
+      co_await compare_all(comm, program.root, program.count, affine);
+      const auto any = static_cast<std::uint64_t>(seed);
+      const test::Sizes sizes = seed % 2 == 0 ? test::Sizes::mixed : test::Sizes::few;
+      co_await test::check_alltoallv(comm, any, sizes, "two_level");
+      co_await test::check_exchange(comm, any, sizes, {.algorithm = "two_level"});
     });
     if (HasFailure()) return;
   }
@@ -209,6 +215,17 @@ TEST(TwoLevelTest, AsManyMessagesLeaveNodesAsNodesNeed) {
         });
         EXPECT_LE(of_alltoall.messages, N * (N - 1) * M);
         EXPECT_GE(of_alltoall.bytes, N * (N - 1) * M * M * n);
+        const Leaving of_alltoallv = leaving(cluster, [&](Comm comm) -> Task<> {
+          std::vector<int> counts(as_size(comm.size()), 1);
+          std::vector<int> mine(counts.size()), all(counts.size());
+          co_await alltoallv(comm, ConstBlocks(mine, counts), Blocks(all, counts), options);
+        });
+        EXPECT_LE(of_alltoallv.messages, N * (N - 1) * M);
+        const Leaving of_exchange = leaving(cluster, [&](Comm comm) -> Task<> {
+          Arrivals arrivals;
+          co_await exchange(comm, {}, arrivals, options);
+        });
+        EXPECT_LE(of_exchange.messages, N * (N - 1) * M);
       }
     }
   }

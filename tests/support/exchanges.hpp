@@ -9,6 +9,7 @@
 
 #include "wisp/collectives.hpp"
 #include "wisp/detail/mix.hpp"
+#include "wisp/error.hpp"
 
 /// Blocks from everybody to everybody, whose sizes and contents follow from a seed: what arrives is compared
 /// with what all ranks can compute.
@@ -57,6 +58,12 @@ struct AllBlocks {
   }
 };
 
+/// Two levels are there for nodes of one size; all ranks say so, before any message.
+inline bool is_of_uneven_nodes(const Error& error) {
+  return std::string_view(error.what()).find("two_level does not work with nodes of different sizes") !=
+         std::string_view::npos;
+}
+
 inline Task<> check_alltoallv(Comm comm, std::uint64_t seed, Sizes sizes, std::string_view algorithm = {}) {
   AllBlocks send;
   AllBlocks expected;
@@ -66,8 +73,13 @@ inline Task<> check_alltoallv(Comm comm, std::uint64_t seed, Sizes sizes, std::s
   }
   std::vector<int> receive(expected.data.size(), -1);
   const CollectiveOptions options{.algorithm = algorithm};
-  co_await alltoallv(comm, ConstBlocks(send.data, send.counts, send.begins),
-                     {receive, expected.counts, expected.begins}, options);
+  try {
+    co_await alltoallv(comm, ConstBlocks(send.data, send.counts, send.begins),
+                       {receive, expected.counts, expected.begins}, options);
+  } catch (const Error& error) {
+    if (!is_of_uneven_nodes(error)) throw;
+    co_return;
+  }
   EXPECT_EQ(receive, expected.data);
 }
 
@@ -111,7 +123,12 @@ inline void check_arrivals(const Comm& comm, std::uint64_t seed, Sizes sizes, co
 inline Task<> check_exchange(Comm comm, std::uint64_t seed, Sizes sizes, CollectiveOptions options = {}) {
   const Exchanged given(comm, seed, sizes);
   Arrivals arrivals;
-  co_await exchange(comm, given.messages, arrivals, options);
+  try {
+    co_await exchange(comm, given.messages, arrivals, options);
+  } catch (const Error& error) {
+    if (!is_of_uneven_nodes(error)) throw;
+    co_return;
+  }
   check_arrivals(comm, seed, sizes, arrivals);
 }
 

@@ -1,0 +1,39 @@
+// Grids of nodes and members: with N nodes of M ranks, a node sends each other one M messages, not M * M.
+//
+//   cost: that of a grid of M ranks with N blocks for each, and of a grid of N ranks with M blocks for each,
+//   where all members of a node share its port
+//
+// Source: Träff, Hunold 2020 (all-to-all over members of one number); Kang, Ross et al., arXiv 2411.02581
+// (nodes first)
+
+#include "collectives/exchange_grid.hpp"
+
+namespace wisp::detail {
+namespace {
+
+/// As all members of a node see the way to others, at once.
+Machine shared_port(const Machine& machine, int members) {
+  Machine shared = machine.at(Level::between);
+  shared.seconds_per_byte *= members;
+  shared.ranks_per_core = machine.ranks_per_core;
+  return shared;
+}
+
+}  // namespace
+
+NodeGrids cheapest_node_grids(const NodeShape& nodes, const Machine& machine, double block_bytes) {
+  constexpr int direct = 1;
+  return {cheapest_grid(nodes.most, machine.at(Level::inside), nodes.nodes * block_bytes, direct),
+          cheapest_grid(nodes.nodes, shared_port(machine, nodes.most), nodes.most * block_bytes, direct)};
+}
+
+double seconds_of(const NodeGrids& grids, const Machine& machine, double block_bytes) {
+  const int members = grids.inside.ranks();
+  const int nodes = grids.between.ranks();
+  const Machine inside = machine.at(Level::inside);
+  const Machine between = shared_port(machine, members);
+  return time_of(cost_of_grid(grids.inside, inside, nodes * block_bytes), inside, members) +
+         time_of(cost_of_grid(grids.between, between, members * block_bytes), between, nodes);
+}
+
+}  // namespace wisp::detail
