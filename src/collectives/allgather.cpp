@@ -10,7 +10,7 @@ using T = const Terms&;
 
 Cost allgather_dissemination_cost(T t) {
   return in_growing_rounds({t.log2, 1.5 * t.p * t.n, t.log2, t.p * t.log2, 2 * t.p * t.p * t.n,
-                            t.growing_rounds(t.log2, 1.05 * (t.p - 1) * t.n)});
+                            t.growing_rounds(t.log2, 1.05 * (t.p - 1) * t.n, Traffic::growing)});
 }
 Task<> by_dissemination(Channel channel, const Arguments& given) {
   const BlockList blocks = given.blocks_to_receive(channel.size());
@@ -20,17 +20,18 @@ Task<> by_dissemination(Channel channel, const Arguments& given) {
 /// Every other message passes the last rank and goes in two parts.
 Cost allgather_circulant_cost(T t) {
   const double bytes = (t.p - 1) * t.n;
-  return in_growing_rounds({1.5 * t.log2, bytes, t.log2, 1.5 * t.p * t.log2, t.p * bytes,
-                            t.growing_rounds(t.log2, bytes) + 0.5 * t.log2 * t.machine.overhead});
+  return over_circulant_graph(
+      {1.5 * t.log2, bytes, t.log2, 1.5 * t.p * t.log2, t.p * bytes,
+       t.growing_rounds(t.log2, bytes, Traffic::circulant) + 0.5 * t.log2 * t.machine.overhead});
 }
-Task<> over_circulant_graph(Channel channel, const Arguments& given) {
+Task<> by_circulant_graph(Channel channel, const Arguments& given) {
   const BlockList blocks = given.blocks_to_receive(channel.size());
   return allgather_circulant(std::move(channel), given.send, blocks);
 }
 
 constexpr Algorithm allgather_algorithms[] = {
     {"dissemination", allgather_dissemination_cost, by_dissemination},
-    {"circulant", allgather_circulant_cost, over_circulant_graph},
+    {"circulant", allgather_circulant_cost, by_circulant_graph},
     {"tree",
      [](T t) {
        return over_tree({t.siblings_32 * t.depth_32 + 3 * t.depth_4, (1 + 3 * t.depth_4) * t.p * t.n,

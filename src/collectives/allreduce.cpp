@@ -8,6 +8,15 @@ namespace {
 
 using T = const Terms&;
 
+/// A reduce-scatter and an allgather.
+Cost allreduce_circulant_cost(T t) {
+  // Half of the vector is set aside and put back.
+  const double steps = 2 * t.log2;
+  const double bytes = (2.5 * t.others + 0.5) * t.n;
+  return in_growing_rounds({steps, bytes, steps, t.p * steps, t.p * bytes,
+                            2 * t.growing_rounds(t.log2, 1.25 * t.others * t.n, Traffic::circulant)});
+}
+
 constexpr Algorithm allreduce_algorithms[] = {
     {"recursive_doubling",
      [](T t) {
@@ -29,14 +38,7 @@ constexpr Algorithm allreduce_algorithms[] = {
      [](Channel channel, const Arguments& given) {
        return allreduce_tree(std::move(channel), given.reduction());
      }},
-    {"circulant",
-     [](T t) {
-       // Half of the vector is set aside and put back.
-       const double steps = 2 * t.log2;
-       const double bytes = (2.5 * t.others + 0.5) * t.n;
-       return in_growing_rounds({steps, bytes, steps, t.p * steps, t.p * bytes,
-                                 2 * t.growing_rounds(t.log2, 1.25 * t.others * t.n)});
-     },
+    {"circulant", allreduce_circulant_cost,
      [](Channel channel, const Arguments& given) {
        return allreduce_circulant(std::move(channel), given.reduction());
      },
@@ -61,7 +63,17 @@ constexpr Algorithm allreduce_algorithms[] = {
        return Cost{.seconds =
                        t.inside(reduce_row, t.n) + t.between(allreduce_row, t.n) + t.inside(bcast_row, t.n)};
      },
-     on_two_levels<allreduce_two_level>, keeps_order}};
+     on_two_levels<allreduce_two_level>, keeps_order},
+    {lanes_name,
+     [](T t) {
+       const Machine inside = t.machine.at(Level::inside);
+       const Case of_node = t.of.inside(t.of.bytes);
+       const Case of_lane = t.of.lane(t.of.bytes / as_size(t.of.nodes.most));
+       return Cost{.seconds =
+                       time_of(allreduce_circulant_cost(Terms(of_node, inside)), inside, of_node.ranks) +
+                       least_seconds(allreduce_row, of_lane, between_members(t.machine))};
+     },
+     on_two_levels<allreduce_lanes>, is_even_and_commutes}};
 
 constexpr Alias allreduce_aliases[] = {{"scatter_allgather", "circulant"}, {"ring", "circulant"}};
 

@@ -29,20 +29,21 @@ bool is_allowed(const Algorithm& algorithm, const Case& of) {
 
 /// How long a node's ranks need its port longer than one rank does that has it for itself.
 double wait_for_port(const Cost& cost, const Case& of, const Machine& machine) {
-  if (!of.has_nodes() || cost.seconds >= 0) return 0;
+  if (cost.seconds >= 0 || (!of.has_nodes() && of.lanes == 1)) return 0;
+  // What is joined or copied counts half more, but not at the port.
+  const bool counts_more = cost.traffic != Traffic::spread && cost.traffic != Traffic::tree;
+  const double bytes = counts_more ? cost.bytes / 1.5 : cost.bytes;
+  if (of.lanes > 1) return (of.lanes - 1) * bytes * machine.seconds_per_byte;
   const double nodes = of.nodes.nodes;
   const double leaving = [&] {
     const double rounds = std::log2(of.ranks);
     const double far = std::log2(nodes);
     if (of.nodes.is_binary_turn() && cost.traffic == Traffic::rounds) return far / rounds;
-    if (of.nodes.is_binary_turn() && cost.traffic == Traffic::growing) return nodes / of.ranks;
+    if (leaves_with_few(of, cost.traffic)) return nodes / of.ranks;
     if (of.nodes.in_order && cost.traffic == Traffic::rounds) return std::min(1.0, (far + 1) / rounds);
     if (of.nodes.in_order && cost.traffic == Traffic::tree) return (nodes - 1) / (of.ranks - 1);
     return 1 - 1 / nodes;
   }();
-  // What is joined or copied counts half more, but not at the port.
-  const bool counts_more = cost.traffic == Traffic::rounds || cost.traffic == Traffic::growing;
-  const double bytes = counts_more ? cost.bytes / 1.5 : cost.bytes;
   const double of_node = std::min(cost.volume / nodes, bytes * of.nodes.most);
   return std::max(0.0, of_node * leaving - bytes) * machine.seconds_per_byte;
 }
@@ -58,7 +59,7 @@ Cheapest find_cheapest(const Collective& row, const Case& of, const Machine& mac
   for (std::size_t i = 0; i < row.algorithms.size(); ++i) {
     const Algorithm& algorithm = row.algorithms[i];
     if (algorithm.cost == nullptr || !is_allowed(algorithm, of)) continue;
-    if (algorithm.name == two_level_name && !of.has_nodes()) continue;
+    if (is_of_nodes(algorithm.name) && !of.has_nodes()) continue;
     const Cost cost = algorithm.cost(terms);
     const double seconds = time_of(cost, machine, of.ranks) + wait_for_port(cost, of, machine);
     if (cheapest.seconds < 0 || seconds < cheapest.seconds) cheapest = {i, seconds};
@@ -69,11 +70,12 @@ Cheapest find_cheapest(const Collective& row, const Case& of, const Machine& mac
 /// Programs repeat themselves: the last choices are kept.
 std::size_t choose(World& world, const Collective& row, const Case& of) {
   if (row.algorithms.size() == 1) return 0;
-  World::Choice& kept =
-      world.kept_choice({&row, of.ranks, of.bytes, static_cast<int>(of.kind), of.nodes, of.level, -1});
+  World::Choice& kept = world.kept_choice(
+      {&row, of.ranks, of.bytes, static_cast<int>(of.kind), of.nodes, of.level, of.lanes, -1});
   if (kept.algorithm < 0) {
+    const Machine machine = of.lanes > 1 ? between_members(world.machine()) : world.machine(of.level);
     const std::size_t chosen =
-        row.pick != nullptr ? row.pick(world, of) : find_cheapest(row, of, world.machine(of.level)).algorithm;
+        row.pick != nullptr ? row.pick(world, of) : find_cheapest(row, of, machine).algorithm;
     kept.algorithm = static_cast<int>(chosen);
   }
   return as_size(kept.algorithm);
@@ -149,9 +151,10 @@ struct AlgorithmRun {
   void replace_types(KeptTypes& types) { given.replace_types(types); }
 };
 
-Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& given) {
+Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& given, int lanes) {
   Case of{channel.size(), as_size(std::max<std::int64_t>(given.bytes, 0)), given.kind, {}, channel.level()};
   of.shares_port = of.level == Level::between;
+  of.lanes = lanes;
   const Algorithm& algorithm = row.algorithms[choose(channel.world(), row, of)];
   if (algorithm.make_memory == nullptr) return algorithm.run(std::move(channel), given);
   Arguments with_memory = given;
@@ -168,7 +171,7 @@ int direct_ranks(World& world) {
 Operation make_operation(const Comm& comm, const Collective& row, const CollectiveOptions& options,
                          Call&& call, std::size_t bytes) {
   Case of{comm.size(), bytes, call.given.kind};
-  if (!CommAccess::world(comm).nodes().is_flat() || options.algorithm == two_level_name) {
+  if (!CommAccess::world(comm).nodes().is_flat() || is_of_nodes(options.algorithm)) {
     call.given.nodes = CommAccess::nodes(comm);
     of.nodes = call.given.nodes->shape();
   }

@@ -33,6 +33,10 @@ struct Algorithm {
 };
 
 constexpr std::string_view two_level_name = "two_level";
+constexpr std::string_view lanes_name = "lanes";
+constexpr bool is_of_nodes(std::string_view algorithm) {
+  return algorithm == two_level_name || algorithm == lanes_name;
+}
 
 /// The name of what there is no more, and of what does the same.
 struct Alias {
@@ -53,8 +57,9 @@ extern const Collective barrier_row, bcast_row, reduce_row, allreduce_row, scan_
     scan_and_bcast_row, reduce_scatter_row, gather_row, gatherv_row, gatherm_row, scatter_row, scatterv_row,
     allgather_row, allgatherv_row, allgatherm_row, alltoall_row, alltoallv_row, exchange_row;
 
-/// The algorithm that is chosen on a channel whose ranks are all on one node, or all on different ones.
-Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& given);
+/// The algorithm that is chosen on a channel whose ranks are all on one node, or all on different ones; then
+/// one of so many that share their nodes' ports.
+Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& given, int lanes = 1);
 
 int direct_ranks(World& world);
 /// Of gatherv and scatterv, whose first algorithm is direct and whose second is not.

@@ -20,13 +20,22 @@ struct Case {
   /// Whether messages that come together end together: so between nodes, once it is settled that one rank of
   /// each takes part. (What it is compared with would take longer for the same reason.)
   bool shares_port = false;
+  int lanes = 1;  ///< groups of one rank of each node that do the same at one time
 
   /// Whether some ranks share a node, and not all.
   bool has_nodes() const { return nodes.nodes > 1 && nodes.most > 1; }
   /// The same of the ranks of a node, or of one of each.
   Case inside(std::size_t n) const { return {nodes.most, n, kind, {}, Level::inside}; }
   Case between(std::size_t n) const { return {nodes.nodes, n, kind, {}, Level::between}; }
+  /// Of all members of nodes with as many ranks each.
+  Case lane(std::size_t n) const { return {nodes.nodes, n, kind, {}, Level::between, false, nodes.most}; }
 };
+
+/// Whether only the rounds with the fewest bytes leave a node.
+inline bool leaves_with_few(const Case& of, Traffic traffic) {
+  return traffic == Traffic::growing ? of.nodes.is_binary_turn()
+                                     : traffic == Traffic::circulant && of.nodes.is_halving_turn();
+}
 
 /// Of the rounds of doubling distances, those in which nobody, or once somebody, leaves a node.
 inline double rounds_on_node(const Case& of) {
@@ -119,8 +128,8 @@ struct Terms {
            near * (inside.latency + bytes * inside.seconds_per_byte);
   }
   /// The same with twice the bytes in each round, and so many in all.
-  double growing_rounds(double messages, double bytes) const {
-    const double leaving = of.nodes.is_binary_turn() ? of.nodes.nodes / p : 1;
+  double growing_rounds(double messages, double bytes, Traffic traffic) const {
+    const double leaving = leaves_with_few(of, traffic) ? of.nodes.nodes / p : 1;
     return rounds(messages, 0) + bytes * (leaving * machine.seconds_per_byte +
                                           (1 - leaving) * machine.at(Level::inside).seconds_per_byte);
   }

@@ -13,14 +13,12 @@ namespace {
 
 /// As all members of a node see the way to others, at once.
 Machine shared_port(const Machine& machine, int members) {
-  Machine shared = machine.at(Level::between);
+  Machine shared = between_members(machine);
   shared.seconds_per_byte *= members;
-  shared.ranks_per_core = machine.ranks_per_core;
   return shared;
 }
 
 }  // namespace
-
 NodeGrids cheapest_node_grids(const NodeShape& nodes, const Machine& machine, double block_bytes) {
   constexpr int direct = 1;
   return {cheapest_grid(nodes.most, machine.at(Level::inside), nodes.nodes * block_bytes, direct),

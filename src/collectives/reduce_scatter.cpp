@@ -24,8 +24,8 @@ constexpr Algorithm reduce_scatter_algorithms[] = {
      }},
     {"circulant",
      [](T t) {
-       return in_growing_rounds({t.log2, 1.5 * t.others * t.n, t.log2, t.p * t.log2, 1.5 * (t.p - 1) * t.n,
-                                 t.growing_rounds(t.log2, 1.5 * t.others * t.n)});
+       return over_circulant_graph({t.log2, 1.5 * t.others * t.n, t.log2, t.p * t.log2, 1.5 * (t.p - 1) * t.n,
+                                    t.growing_rounds(t.log2, 1.5 * t.others * t.n, Traffic::circulant)});
      },
      [](Channel channel, const Arguments& given) {
        const BlockList blocks = given.blocks_to_send(channel.size());

@@ -165,6 +165,20 @@ Task<> allreduce_two_level(Channel channel, Arguments given) {
   co_await run_cheapest(bcast_row, at.inside, inside);
 }
 
+/// Each member of a node speaks for a part of the vector, so that all of them join and send at once.
+Task<> allreduce_lanes(Channel channel, Arguments given) {
+  const int member = given.nodes->member_of(channel.rank());
+  const TwoLevels at(channel, given, member);
+  const int members = at.inside.size();
+  const BlockList parts = BlockList::even(given.send, members);
+  const BlockList sums = BlockList::even(given.receive, members);
+  co_await reduce_scatter_circulant(at.inside, parts, sums(member), given.op);
+  Arguments between = arguments_of(given, sums(member), sums(member), -1);
+  between.bytes = signed_of(sums.bytes(member));
+  if (sums.count(member) > 0) co_await run_cheapest(allreduce_row, at.between, between, members);
+  co_await allgather_circulant(at.inside, in_place(), sums);
+}
+
 namespace {
 
 /// The last of each node has the sum of its ranks, and learns with the others what comes before them.

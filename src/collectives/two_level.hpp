@@ -66,6 +66,7 @@ Task<> barrier_two_level(Channel channel, Arguments given);
 Task<> bcast_two_level(Channel channel, Arguments given);
 Task<> reduce_two_level(Channel channel, Arguments given);
 Task<> allreduce_two_level(Channel channel, Arguments given);
+Task<> allreduce_lanes(Channel channel, Arguments given);
 Task<> scan_two_level(Channel channel, Arguments given);
 Task<> exscan_two_level(Channel channel, Arguments given);
 Task<> gather_two_level(Channel channel, Arguments given);
@@ -83,6 +84,9 @@ inline bool keeps_order(const Case& of) {
 }
 inline bool is_in_order(const Case& of) {
   return of.nodes.in_order;
+}
+inline bool is_even_and_commutes(const Case& of) {
+  return of.nodes.is_even && commutes(of);
 }
 inline bool is_even(const Case& of) {
   return of.nodes.is_even;

@@ -18,6 +18,8 @@ struct NodeShape {
 
   /// Whether ranks at distances of larger powers of two are on one node.
   bool is_binary_turn() const { return in_turn && (nodes & (nodes - 1)) == 0; }
+  /// And those at a half, a quarter … of the number of ranks, too, down to that of nodes.
+  bool is_halving_turn() const { return is_binary_turn() && is_even && (most & (most - 1)) == 0; }
 
   friend bool operator==(const NodeShape&, const NodeShape&) = default;
 };

@@ -84,6 +84,7 @@ class World {
     int kind = 0;  ///< of the operator
     NodeShape nodes = {};
     Level level = Level::all;
+    int lanes = 1;
     int algorithm = -1;
   };
   /// That of the same case, if it is still kept.
@@ -93,7 +94,7 @@ class World {
     const std::size_t place = (row / 8 + of.bytes / 8 + as_size(of.ranks)) % choices_.size();
     Choice& kept = choices_[place];
     if (kept.operation != of.operation || kept.ranks != of.ranks || kept.bytes != of.bytes ||
-        kept.kind != of.kind || kept.level != of.level || kept.nodes != of.nodes) {
+        kept.kind != of.kind || kept.level != of.level || kept.lanes != of.lanes || kept.nodes != of.nodes) {
       kept = of;
     }
     return kept;

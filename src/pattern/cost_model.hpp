@@ -44,12 +44,20 @@ struct Machine {
   }
 };
 
+/// Between nodes, where all their members are at work.
+constexpr Machine between_members(const Machine& machine) {
+  Machine seen = machine.at(Level::between);
+  seen.ranks_per_core = machine.ranks_per_core;
+  return seen;
+}
+
 /// Which of an algorithm's messages leave a node whose ranks follow each other.
 enum class Traffic : std::uint8_t {
-  spread,   ///< nearly all: most bytes go far
-  rounds,   ///< those of the last of log p rounds with as many bytes each
-  growing,  ///< those of the last of log p rounds, each with twice the bytes
-  tree      ///< one for each node
+  spread,     ///< nearly all: most bytes go far
+  rounds,     ///< those of the last of log p rounds with as many bytes each
+  growing,    ///< those of the last of log p rounds, each with twice the bytes
+  circulant,  ///< the same, where a half, a quarter … of the ranks are between partners
+  tree        ///< one for each node
 };
 
 /// What an algorithm does, for the busiest rank and in all.
@@ -71,6 +79,10 @@ inline Cost over_tree(Cost cost) {
 }
 inline Cost in_growing_rounds(Cost cost) {
   cost.traffic = Traffic::growing;
+  return cost;
+}
+inline Cost over_circulant_graph(Cost cost) {
+  cost.traffic = Traffic::circulant;
   return cost;
 }
 inline Cost in_rounds(Cost cost) {

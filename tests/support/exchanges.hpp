@@ -58,9 +58,9 @@ struct AllBlocks {
   }
 };
 
-/// Two levels are there for nodes of one size; all ranks say so, before any message.
+/// Some algorithms are there for nodes of one size; all ranks say so, before any message.
 inline bool is_of_uneven_nodes(const Error& error) {
-  return std::string_view(error.what()).find("two_level does not work with nodes of different sizes") !=
+  return std::string_view(error.what()).find("does not work with nodes of different sizes") !=
          std::string_view::npos;
 }
 
