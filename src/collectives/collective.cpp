@@ -27,25 +27,41 @@ bool is_allowed(const Algorithm& algorithm, const Case& of) {
   return algorithm.is_allowed == nullptr || algorithm.is_allowed(of);
 }
 
+/// The part of the bytes that leave their sender's node.
+double leaving(const Cost& cost, const Case& of) {
+  const double nodes = of.nodes.nodes;
+  const double rounds = std::log2(of.ranks);
+  const double far = std::log2(nodes);
+  if (of.nodes.is_binary_turn() && cost.traffic == Traffic::rounds) return far / rounds;
+  if (leaves_with_few(of, cost.traffic)) return nodes / of.ranks;
+  if (of.nodes.in_order && cost.traffic == Traffic::rounds) return std::min(1.0, (far + 1) / rounds);
+  if (of.nodes.in_order && cost.traffic == Traffic::tree) return (nodes - 1) / (of.ranks - 1);
+  return 1 - 1 / nodes;
+}
+
+/// The same on the longest path: all, unless that path is all that there is.
+double leaving_on_path(const Cost& cost, const Case& of) {
+  return cost.startups >= cost.messages ? leaving(cost, of) : 1;
+}
+
 /// How long a node's ranks need its port longer than one rank does that has it for itself.
 double wait_for_port(const Cost& cost, const Case& of, const Machine& machine) {
-  if (cost.seconds >= 0 || (!of.has_nodes() && of.lanes == 1)) return 0;
   // What is joined or copied counts half more, but not at the port.
   const bool counts_more = cost.traffic != Traffic::spread && cost.traffic != Traffic::tree;
   const double bytes = counts_more ? cost.bytes / 1.5 : cost.bytes;
   if (of.lanes > 1) return (of.lanes - 1) * bytes * machine.seconds_per_byte;
-  const double nodes = of.nodes.nodes;
-  const double leaving = [&] {
-    const double rounds = std::log2(of.ranks);
-    const double far = std::log2(nodes);
-    if (of.nodes.is_binary_turn() && cost.traffic == Traffic::rounds) return far / rounds;
-    if (leaves_with_few(of, cost.traffic)) return nodes / of.ranks;
-    if (of.nodes.in_order && cost.traffic == Traffic::rounds) return std::min(1.0, (far + 1) / rounds);
-    if (of.nodes.in_order && cost.traffic == Traffic::tree) return (nodes - 1) / (of.ranks - 1);
-    return 1 - 1 / nodes;
-  }();
-  const double of_node = std::min(cost.volume / nodes, bytes * of.nodes.most);
-  return std::max(0.0, of_node * leaving - bytes) * machine.seconds_per_byte;
+  if (!of.has_nodes()) return 0;
+  const double of_node = std::min(cost.volume / of.nodes.nodes, bytes * of.nodes.most);
+  return std::max(0.0, of_node * leaving(cost, of) - bytes) * machine.seconds_per_byte;
+}
+
+double seconds_of(const Cost& cost, const Case& of, const Machine& machine) {
+  if (cost.seconds >= 0) return cost.seconds;
+  const double seconds = machine.shares_cores && of.has_nodes()
+                             ? time_on_shared_cores(cost, machine.on_average(leaving_on_path(cost, of)),
+                                                    machine.on_average(leaving(cost, of)), of.ranks)
+                             : time_of(cost, machine, of.ranks);
+  return seconds + wait_for_port(cost, of, machine);
 }
 
 struct Cheapest {
@@ -60,8 +76,7 @@ Cheapest find_cheapest(const Collective& row, const Case& of, const Machine& mac
     const Algorithm& algorithm = row.algorithms[i];
     if (algorithm.cost == nullptr || !is_allowed(algorithm, of)) continue;
     if (is_of_nodes(algorithm.name) && !of.has_nodes()) continue;
-    const Cost cost = algorithm.cost(terms);
-    const double seconds = time_of(cost, machine, of.ranks) + wait_for_port(cost, of, machine);
+    const double seconds = seconds_of(algorithm.cost(terms), of, machine);
     if (cheapest.seconds < 0 || seconds < cheapest.seconds) cheapest = {i, seconds};
   }
   return cheapest;

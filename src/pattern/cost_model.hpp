@@ -29,6 +29,15 @@ struct Machine {
   int ranks_on_node = 1;  ///< at most
 
   constexpr bool has_nodes() const { return inside.latency > 0; }
+  /// Where this part of the messages leaves a node.
+  constexpr Machine on_average(double leaving) const {
+    if (!has_nodes()) return *this;
+    Machine seen = *this;
+    seen.latency = leaving * latency + (1 - leaving) * inside.latency;
+    seen.overhead = leaving * overhead + (1 - leaving) * inside.overhead;
+    seen.seconds_per_byte = leaving * seconds_per_byte + (1 - leaving) * inside.seconds_per_byte;
+    return seen;
+  }
   /// As the messages of a level see it.
   constexpr Machine at(Level level) const {
     Machine seen = *this;
@@ -90,6 +99,13 @@ inline Cost in_rounds(Cost cost) {
   return cost;
 }
 
+/// With the messages of the longest path, and with all, as they are on average.
+constexpr double time_on_shared_cores(const Cost& cost, const Machine& path, const Machine& all, int ranks) {
+  const double longest = cost.startups * path.overhead + cost.bytes * path.seconds_per_byte;
+  const double work = 2 * cost.messages * all.overhead + cost.volume * all.seconds_per_byte;
+  return cost.steps * path.latency + std::max(longest, work * all.ranks_per_core / ranks);
+}
+
 /// Seconds. On cores of their own all ranks work at the same time, and the longest path counts. Where ranks
 /// share cores, a step waits until the rank is given a core, and every message and byte takes somebody's
 /// core: the busiest rank is at work as long as before, and the cores until all work is done.
@@ -100,9 +116,7 @@ constexpr double time_of(const Cost& cost, const Machine& machine, int ranks) {
     return cost.steps * machine.latency + (cost.startups - cost.steps) * machine.overhead +
            cost.bytes * machine.seconds_per_byte;
   }
-  const double longest = cost.startups * machine.overhead + cost.bytes * machine.seconds_per_byte;
-  const double work = 2 * cost.messages * machine.overhead + cost.volume * machine.seconds_per_byte;
-  return cost.steps * machine.latency + std::max(longest, work * machine.ranks_per_core / ranks);
+  return time_on_shared_cores(cost, machine, machine, ranks);
 }
 
 /// Seconds, where every rank has a core of its own, from one to so many others, or from these to one.
