@@ -277,28 +277,46 @@ void bench_split_by(const Options& options) {
 void simulate_split_by(const Options& options, const SimulationOptions& cluster) {
   const int size = cluster.ranks;
   Report report(options, fmt::format("wisp simulate split-by: {} ranks, virtual time", size), true);
-  for (const SplitByCase& of : chosen_cases(options)) {
-    const std::vector<Place> expected = expected_places(of, size);
-    // The same options give the same run: what is chosen has mostly been seen already.
-    std::vector<std::string_view> names;
-    std::vector<std::pair<std::string_view, std::size_t>> variants;  // and the run of each
-    std::vector<std::function<std::string()>> runs;
-    for (const std::string_view algorithm : algorithms_for(of, options, size)) {
-      const std::string_view name = algorithm.empty() ? chosen_name(of, cluster) : algorithm;
-      auto seen = std::ranges::find(names, name);
-      if (seen == names.end()) {
-        if (!is_feasible(of, name, size)) continue;
-        names.push_back(name);
-        seen = std::prev(names.end());
-        runs.emplace_back([&, name] { return simulated_numbers(of, name, cluster, expected); });
+  const std::vector<SplitByCase> cases = chosen_cases(options);
+  // The same options give the same run: what is chosen has mostly been seen already.
+  struct Run {
+    std::size_t of;
+    std::string_view name;
+    bool operator==(const Run&) const = default;
+  };
+  struct Reported {
+    std::size_t of;
+    std::string_view algorithm;
+    std::size_t run;
+  };
+  std::vector<Run> runs;
+  std::vector<Reported> reported;
+  for (std::size_t of = 0; of < cases.size(); ++of) {
+    for (const std::string_view algorithm : algorithms_for(cases[of], options, size)) {
+      const Run run{of, algorithm.empty() ? chosen_name(cases[of], cluster) : algorithm};
+      auto seen = std::ranges::find(runs, run);
+      if (seen == runs.end()) {
+        if (!is_feasible(cases[of], run.name, size)) continue;
+        runs.push_back(run);
+        seen = std::prev(runs.end());
       }
-      variants.emplace_back(algorithm, seen - names.begin());
+      reported.push_back({of, algorithm, static_cast<std::size_t>(seen - runs.begin())});
     }
-    const std::vector<std::string> texts = run_in_processes(runs);
+  }
+  std::vector<std::function<std::string()>> tasks;
+  for (const Run& run : runs) {
+    tasks.emplace_back([&] {
+      const SplitByCase& of = cases[run.of];
+      return simulated_numbers(of, run.name, cluster, expected_places(of, size));
+    });
+  }
+  const std::vector<std::string> texts = run_in_processes(tasks);
+  for (std::size_t of = 0; of < cases.size(); ++of) {
     std::vector<Row> rows;
-    for (const auto& [algorithm, run] : variants) {
-      rows.push_back(row_of(texts[run], of, size));
-      rows.back().variant = variant_name(algorithm);
+    for (const Reported& row : reported) {
+      if (row.of != of) continue;
+      rows.push_back(row_of(texts[row.run], cases[of], size));
+      rows.back().variant = variant_name(row.algorithm);
     }
     report.add(rows);
   }

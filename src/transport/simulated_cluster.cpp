@@ -57,18 +57,16 @@ void SimulatedCluster::run() {
 Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int destination, WireTag tag,
                                 SendMode mode, const char* operation, Message* message) {
   Rank& sender = ranks_[as_size(source)];
-  auto packet = std::make_unique<Packet>();
   const TypeLayout layout = TypeLayout::of(buffer.type);
-  packet->envelope = {source, tag, buffer.count * layout.size};
+  const std::size_t bytes = buffer.count * layout.size;
+  const std::size_t most = std::min(bytes, options_.carried_bytes);
+  std::unique_ptr<Packet> packet = Packet::make(most == 0 ? 0 : most - most % layout.size);
+  packet->envelope = {source, tag, bytes};
   packet->destination = destination;
   packet->operation = operation;
   packet->depth = sender.depth + 1;
-  packet->carried = std::min(packet->envelope.bytes, options_.carried_bytes);
-  if (packet->carried > 0) {
-    packet->carried -= packet->carried % layout.size;
-    packet->payload = static_cast<std::byte*>(FramePool::take(packet->carried));
-    pack({buffer.address, packet->carried / layout.size, buffer.type}, layout, packet->payload);
-  }
+  if (packet->carried > 0)
+    pack({buffer.address, packet->carried / layout.size, buffer.type}, layout, packet->payload());
 
   // LogGP with one port: the sender is busy for o, its port for the bytes, then they travel for L.
   sender.clock += options_.overhead;
@@ -127,8 +125,11 @@ void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer,
     deliver(rank, message, buffer, static_cast<Packet*>(arrived->held));
   } else {
     PostedReceive& posted =
-        ranks_[as_size(rank)].posted.emplace_back(PostedReceive{&message, {}, source, tag, {}});
-    posted.buffer = posted.types.keep(buffer);
+        ranks_[as_size(rank)].posted.emplace_back(PostedReceive{&message, buffer, source, tag, {}});
+    if (!plain_size_of(buffer.type)) {
+      posted.types = std::make_unique<KeptTypes>();
+      posted.types->replace(posted.buffer);
+    }
   }
 }
 
@@ -153,7 +154,7 @@ void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer,
 
   const TypeLayout layout = TypeLayout::of(buffer.type);
   if (packet->envelope.bytes > buffer.count * layout.size ||
-      !unpack_message(packet->payload, packet->carried, buffer, layout)) {
+      !unpack_message(packet->payload(), packet->carried, buffer, layout)) {
     message.error = MPI_ERR_TRUNCATE;
   }
   message.set_envelope(packet->envelope);

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <new>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -17,7 +19,7 @@
 
 namespace wisp::detail {
 
-/// A message on the simulated wire.
+/// A message on the simulated wire, with its bytes behind it.
 struct Packet {
   Envelope envelope;
   int destination = -1;
@@ -25,20 +27,23 @@ struct Packet {
   double arrival = 0;
   Message* sender = nullptr;  ///< waits until this packet is received
   const char* operation = "";
-  std::size_t carried = 0;  ///< bytes of `payload`
-  std::byte* payload = nullptr;
+  std::size_t carried = 0;  ///< bytes of the payload
 
-  static void* operator new(std::size_t bytes) { return FramePool::take(bytes); }
-  static void operator delete(void* memory, std::size_t bytes) noexcept {
-    FramePool::give_back(memory, bytes);
+  static std::unique_ptr<Packet> make(std::size_t carried) {
+    return std::unique_ptr<Packet>(::new (FramePool::take(sizeof(Packet) + carried)) Packet(carried));
   }
-  Packet() = default;
   Packet(const Packet&) = delete;
   Packet& operator=(const Packet&) = delete;
-  ~Packet() {
-    if (payload != nullptr) FramePool::give_back(payload, carried);
+  static void operator delete(Packet* packet, std::destroying_delete_t) noexcept {
+    FramePool::give_back(packet, sizeof(Packet) + packet->carried);
   }
+
+  std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }
+
+ private:
+  explicit Packet(std::size_t bytes) : carried(bytes) {}
 };
+static_assert(std::is_trivially_destructible_v<Packet>);
 
 class SimulatedTransport;
 
@@ -93,7 +98,7 @@ class SimulatedCluster final : public Engine {
     Buffer buffer;
     int source;
     WireTag tag;
-    KeptTypes types;
+    std::unique_ptr<KeptTypes> types;  ///< of what is no named type
   };
   struct Rank {
     double clock = 0;
