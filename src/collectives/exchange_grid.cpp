@@ -11,10 +11,11 @@
 namespace wisp::detail {
 namespace {
 
-/// As all members of a node see the way to others, at once.
+/// As all members of a node see the way to others, at once. Where ranks share cores, the work of all is
+/// summed up anyway.
 Machine shared_port(const Machine& machine, int members) {
   Machine shared = between_members(machine);
-  shared.seconds_per_byte *= members;
+  if (!machine.shares_cores) shared.seconds_per_byte *= members;
   return shared;
 }
 
