@@ -128,6 +128,24 @@ std::vector<std::size_t> counts(const Options& options) {
   return {1, 2, 16, 128, 1024, 1 << 13, 1 << 16, 1 << 20};
 }
 
+/// Those to measure, and without a name the one that is chosen.
+std::vector<std::string_view> algorithms_for(const Options& options) {
+  const std::vector<std::string_view> all = {"janus", "merge", "chosen"};
+  check_choice("sort", "--algorithm", options.algorithm, all);
+  return options.algorithm.empty() ? all : std::vector<std::string_view>{options.algorithm};
+}
+SortOptions by(std::string_view algorithm) {
+  SortOptions options;
+  if (algorithm != "chosen") options.algorithm = algorithm;
+  return options;
+}
+
+/// Every rank has samples for every other.
+bool merges(int ranks) {
+  constexpr int most_simulated = 1024;
+  return ranks <= most_simulated;
+}
+
 /// A message from every rank to every other takes a simulated MPI hours.
 bool has_time_for_all_to_all(const Comm& comm) {
   constexpr int most_ranks = 2048;
@@ -162,16 +180,18 @@ void bench_sort(const Options& options) {
       std::vector<double> data;
       MpiGroups groups;
       const SortOptions over_mpi = groups.options();
-      std::vector<Variant> variants = {{"janus",
-                                        [&](int) {
-                                          data = input;
-                                          sort(comm, data);
-                                        }},
-                                       {"janus-mpi-comm", [&](int) {
-                                          data = input;
-                                          sort(comm, data, Ascending{}, over_mpi);
-                                          groups.free_all();
-                                        }}};
+      std::vector<Variant> variants;
+      for (const std::string_view algorithm : algorithms_for(options)) {
+        variants.push_back({std::string(algorithm), [&, algorithm](int) {
+                              data = input;
+                              sort(comm, data, Ascending{}, by(algorithm));
+                            }});
+      }
+      variants.push_back({"janus-mpi-comm", [&](int) {
+                            data = input;
+                            sort(comm, data, Ascending{}, over_mpi);
+                            groups.free_all();
+                          }});
       if (has_time_for_all_to_all(comm)) {
         variants.push_back({"sample-sort", [&](int) {
                               data = input;
@@ -200,9 +220,7 @@ void simulate_sort(const Options& options, const SimulationOptions& cluster) {
          options.quick ? std::vector<std::size_t>{16} : std::vector<std::size_t>{2, 16, 128, 1024}) {
       if (static_cast<double>(count) * cluster.ranks * 8 > 1e9) continue;
       std::vector<Row> rows;
-      for (const bool over_mpi : {false, true}) {
-        SortOptions sort_options;
-        if (over_mpi) sort_options.make_group = make_modelled_group;
+      const auto simulated = [&](std::string_view variant, const SortOptions& sort_options) {
         const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
           std::vector<double> data = make_input(distribution, comm.rank(), comm.size(), count);
           co_await async_sort(comm, data, Ascending{}, sort_options);
@@ -211,7 +229,7 @@ void simulate_sort(const Options& options, const SimulationOptions& cluster) {
           }
         });
         rows.push_back({"sort",
-                        over_mpi ? "janus-mpi-comm" : "janus",
+                        std::string(variant),
                         std::string(distribution),
                         cluster.ranks,
                         count * sizeof(double),
@@ -220,7 +238,14 @@ void simulate_sort(const Options& options, const SimulationOptions& cluster) {
                         run.messages,
                         run.bytes,
                         {}});
+      };
+      for (const std::string_view algorithm : algorithms_for(options)) {
+        if (algorithm == "merge" && !merges(cluster.ranks)) continue;
+        simulated(algorithm, by(algorithm));
       }
+      SortOptions over_mpi;
+      over_mpi.make_group = make_modelled_group;
+      simulated("janus-mpi-comm", over_mpi);
       report.add(rows);
     }
   }

@@ -8,23 +8,12 @@
 #include "wisp/collectives.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/detail/sort/janus_quicksort.hpp"
+#include "wisp/detail/sort/merge_sort.hpp"
 #include "wisp/error.hpp"
 #include "wisp/sort_options.hpp"
+#include "wisp/sort_order.hpp"
 
 namespace wisp {
-
-/// Ascending order of anything with <. Of floating-point numbers, NaN comes after all others, and -0 is
-/// equal to 0.
-struct Ascending {
-  template <class T>
-  bool operator()(const T& a, const T& b) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      return (a < b) || (b != b && a == a);
-    } else {
-      return a < b;
-    }
-  }
-};
 
 /// Sorts the elements of all ranks of `comm`: afterwards rank 0 has the smallest, and rank i has exactly
 /// ⌊n/p⌋ or ⌈n/p⌉ elements (the first n mod p ranks one more), whatever the distribution before. Not stable.
@@ -33,8 +22,10 @@ struct Ascending {
 /// with another order than Ascending must not be NaN: then every rank throws an Error, and no element is
 /// moved.
 ///
-/// O(α log² p + β n/p log p) expected, O(n/p log n) local work; memory for four times ⌈n/p⌉ elements.
-/// Source: Axtmann, Wiebigke, Sanders 2018, section VII.
+/// By one exchange and a merge: O(α log p log n + β n/p) and O(n/p log n) local work, memory for twice as
+/// many elements as a rank has and for p samples; or, where ranks are many and elements few, by Janus
+/// Quicksort: O(α log² p + β n/p log p) expected, memory for four times ⌈n/p⌉ elements. Whichever is faster,
+/// unless `options` name one. Sources: Axtmann, Wiebigke, Sanders 2018, section VII; Axtmann, Sanders 2017.
 template <class T, class Less = Ascending>
 void sort(const Comm& comm, std::vector<T>& data, Less less = {}, const SortOptions& options = {});
 
@@ -84,6 +75,11 @@ Task<> sort_on(Channel channel, std::vector<T>& data, Less less, SortOptions opt
   const Slot elements = census.total.elements;
   if (elements == 0) co_return;
   const Balance balance(elements, channel.size());
+  const Slot most = census.total.most;
+  if (sorts_by_merging(channel, elements, most, sizeof(T), options)) {
+    co_await merge_sort(std::move(channel), balance, data, most, less, options);
+    co_return;
+  }
   const Interval own = balance.slots(channel.rank());
   if (census.total.fewest != census.total.most) {
     if (options.progress) options.progress({"balance", 0, elements});

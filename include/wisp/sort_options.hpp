@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 #include "wisp/channel.hpp"
 #include "wisp/task.hpp"
@@ -10,12 +11,15 @@ namespace wisp {
 
 /// Where a rank is in a sort.
 struct SortProgress {
-  const char* phase;       ///< "balance", "partition", "base cases"
-  int level;               ///< of the recursion, from 0
-  std::uint64_t elements;  ///< of the rank's group on this level, or its own in base cases
+  const char* phase;  ///< "sort", "splitters", "exchange", "merge"; or "balance", "partition", "base cases"
+  int level;          ///< of the recursion, from 0
+  std::uint64_t elements;  ///< of the rank's group on a level of quicksort, else its own
 };
 
 struct SortOptions {
+  /// "janus" or "merge"; nothing: whichever is faster.
+  std::string_view algorithm = {};
+
   /// How a level's elements find their new ranks. Greedy: few messages sent, any number received, as a rule
   /// few. Deterministic: at most eight sent and eight received, after an allgather of one number a rank.
   enum class Assignment { greedy, deterministic };
@@ -28,11 +32,11 @@ struct SortOptions {
   std::uint64_t seed = 1;
 
   /// Called on every rank as it goes on.
-  std::function<void(const SortProgress&)> progress;
+  std::function<void(const SortProgress&)> progress = {};
 
   /// How ranks first … last of a group become a group of their own, if not by `Channel::range`: to measure
   /// what other communicators cost.
-  std::function<Task<Channel>(Channel group, int first, int last)> make_group;
+  std::function<Task<Channel>(Channel group, int first, int last)> make_group = {};
 
   /// Samples for a pivot of `elements` elements on `ranks` ranks.
   std::uint64_t samples(std::uint64_t elements, int ranks) const;

@@ -2,6 +2,7 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/channel_walks.hpp"
+#include "collectives/collective.hpp"
 #include "pattern/knomial_tree.hpp"
 #include "wisp/detail/tree_neighbors.hpp"
 
@@ -23,6 +24,14 @@ Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive) {
   }
   const BlockList blocks = BlockList::regular(receive, channel.size());
   return allgather_dissemination(std::move(channel), send, blocks);
+}
+
+Task<> alltoall_on(Channel channel, ConstBuffer send, Buffer receive) {
+  Arguments given;
+  given.send = send;
+  given.receive = receive;
+  given.bytes = signed_of(bytes_of(receive) / as_size(channel.size()));
+  return run_cheapest(alltoall_row, std::move(channel), given);
 }
 
 Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {

@@ -28,7 +28,7 @@ TEST(SortTest, GivesEveryRankItsShareInOrder) {
   const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
   const auto p = static_cast<std::size_t>(comm.size());
   std::mt19937 random(static_cast<unsigned>(comm.rank()) + 1);
-  for (const auto assignment : {SortOptions::Assignment::greedy, SortOptions::Assignment::deterministic}) {
+  for (const std::string_view way : {"greedy", "deterministic", "merge", ""}) {
     for (const std::size_t per_rank : {0, 1, 2, 33, 1000, 60000}) {
       for (int kind = 0; kind < 4; ++kind) {
         std::size_t count = per_rank;
@@ -41,7 +41,8 @@ TEST(SortTest, GivesEveryRankItsShareInOrder) {
         std::vector<double> expected = all_elements(data);
         std::sort(expected.begin(), expected.end());
         SortOptions options;
-        options.assignment = assignment;
+        if (way == "deterministic") options.assignment = SortOptions::Assignment::deterministic;
+        if (!way.empty()) options.algorithm = way == "merge" ? "merge" : "janus";
         sort(comm, data, Ascending{}, options);
         const std::size_t n = expected.size();
         EXPECT_EQ(data.size(), n / p + (static_cast<std::size_t>(comm.rank()) < n % p ? 1 : 0));

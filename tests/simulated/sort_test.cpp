@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "effort.hpp"
@@ -79,7 +80,18 @@ Input make_input(Kind kind, int ranks, int per_rank, std::mt19937& random) {
   return input;
 }
 
-class SimulatedSortTest : public testing::TestWithParam<SortOptions::Assignment> {};
+enum class Way { janus_greedy, janus_deterministic, merge };
+
+SortOptions options_by(Way way, int seed) {
+  if (way == Way::merge) return {.algorithm = "merge"};
+  SortOptions options = options_with(
+      way == Way::janus_greedy ? SortOptions::Assignment::greedy : SortOptions::Assignment::deterministic,
+      seed);
+  options.algorithm = "janus";
+  return options;
+}
+
+class SimulatedSortTest : public testing::TestWithParam<Way> {};
 
 TEST_P(SimulatedSortTest, AllRankCountsAllInputsUnderRandomDelays) {
   std::mt19937 random(1);
@@ -88,7 +100,7 @@ TEST_P(SimulatedSortTest, AllRankCountsAllInputsUnderRandomDelays) {
     for (const Kind kind : kinds) {
       for (int seed = 0; seed < rounds; ++seed) {
         const int per_rank = seed % 4 == 0 ? 1 : seed % 4 == 1 ? 3 : 20;
-        check_sort(make_input(kind, p, per_rank, random), cluster_with(seed), options_with(GetParam(), seed));
+        check_sort(make_input(kind, p, per_rank, random), cluster_with(seed), options_by(GetParam(), seed));
         ASSERT_FALSE(HasFailure()) << "p = " << p << ", kind " << static_cast<int>(kind) << ", seed " << seed;
       }
     }
@@ -100,7 +112,7 @@ TEST_P(SimulatedSortTest, FewerElementsThanRanks) {
     for (int elements = 0; elements <= p; ++elements) {
       Input input(static_cast<std::size_t>(p));
       for (int i = 0; i < elements; ++i) input[static_cast<std::size_t>(i * 7 % p)].push_back(-i);
-      check_sort(input, cluster_with(elements % 4), options_with(GetParam(), elements));
+      check_sort(input, cluster_with(elements % 4), options_by(GetParam(), elements));
     }
   }
 }
@@ -108,17 +120,128 @@ TEST_P(SimulatedSortTest, FewerElementsThanRanks) {
 TEST_P(SimulatedSortTest, ThousandsOfRanks) {
   std::mt19937 random(2);
   for (const Kind kind : {Kind::random, Kind::equal}) {
-    check_sort(make_input(kind, 2053, 5, random), cluster_with(0), options_with(GetParam(), 1));
+    const int ranks = GetParam() == Way::merge ? 521 : 2053;  // each has samples for each
+    check_sort(make_input(kind, ranks, 5, random), cluster_with(0), options_by(GetParam(), 1));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Assignments, SimulatedSortTest,
-                         testing::Values(SortOptions::Assignment::greedy,
-                                         SortOptions::Assignment::deterministic),
-                         [](const auto& parameter) {
-                           return parameter.param == SortOptions::Assignment::greedy ? "Greedy"
-                                                                                     : "Deterministic";
-                         });
+std::string name_of(const testing::TestParamInfo<Way>& of) {
+  if (of.param == Way::merge) return "Merge";
+  return of.param == Way::janus_greedy ? "JanusGreedy" : "JanusDeterministic";
+}
+INSTANTIATE_TEST_SUITE_P(Ways, SimulatedSortTest,
+                         testing::Values(Way::janus_greedy, Way::janus_deterministic, Way::merge), name_of);
+
+/// Many elements a rank: the splitters take several rounds.
+TEST(MergeSortTest, BordersAreFoundInFewRounds) {
+  std::mt19937 random(3);
+  for (const Kind kind : kinds) {
+    for (const int p : {2, 3, 5, 16}) {
+      const SimulationReport report =
+          check_sort(make_input(kind, p, 20000, random), cluster_with(0), {.algorithm = "merge"});
+      EXPECT_LE(report.rounds, 60) << static_cast<int>(kind) << " " << p;
+      ASSERT_FALSE(HasFailure()) << "kind " << static_cast<int>(kind) << ", " << p << " ranks";
+    }
+  }
+}
+
+TEST(MergeSortTest, ABorderIsBetweenTheSamplesThatTheBracketNames) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 3000; ++round) {
+    const std::size_t ranks = 1 + random() % 5;
+    const detail::Slot most = 2 + random() % 6;
+    std::vector<detail::OpenRange> ranges(ranks);
+    std::vector<std::vector<int>> sorted(ranks);
+    std::vector<std::tuple<int, int, detail::Slot>> all;
+    std::vector<int> samples;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      for (std::size_t i = random() % 30; i > 0; --i) sorted[r].push_back(static_cast<int>(random() % 9));
+      std::sort(sorted[r].begin(), sorted[r].end());
+      const detail::Slot first = random() % (sorted[r].size() + 1);
+      ranges[r] = {first, first + random() % (sorted[r].size() + 1 - first)};
+      for (detail::Slot i = ranges[r].first; i < ranges[r].last; ++i) {
+        all.emplace_back(sorted[r][i], static_cast<int>(r), i);
+      }
+      for (detail::Slot i = 0; i < ranges[r].samples(most); ++i)
+        samples.push_back(sorted[r][ranges[r].sample(i, most)]);
+    }
+    std::sort(all.begin(), all.end());
+    for (detail::Slot before = 0; before <= all.size(); ++before) {
+      const auto bracket = detail::find_bracket<int>(ranges, samples, most, before, Ascending{});
+      const auto index = [&](const detail::PlacedKey<int>& of) {
+        const auto found = std::lower_bound(all.begin(), all.end(), std::tuple(of.key, of.rank, of.place));
+        return static_cast<detail::Slot>(found - all.begin());
+      };
+      EXPECT_TRUE(!bracket.lower || index(*bracket.lower) <= before);
+      const detail::Slot upper = bracket.upper ? index(*bracket.upper) : all.size();
+      EXPECT_GE(upper, before);
+      EXPECT_TRUE(!bracket.is_exact || upper == before);
+      const bool are_all_samples =
+          std::ranges::all_of(ranges, [&](const auto& range) { return range.size() <= most; });
+      EXPECT_TRUE(bracket.is_exact || !are_all_samples);
+      ASSERT_FALSE(HasFailure()) << "round " << round << ", " << before << " before";
+    }
+  }
+}
+
+template <class T>
+void check_local_sort(std::mt19937& random) {
+  for (const std::size_t count : {0, 1, 127, 128, 1000, 20000}) {
+    std::vector<T> data(count);
+    for (T& x : data) x = static_cast<T>(random()) / static_cast<T>(3);
+    for (std::size_t i = 0; i < count; i += 7) data[i] = static_cast<T>(0);
+    if constexpr (std::is_floating_point_v<T>) {
+      for (std::size_t i = 3; i < count; i += 11) data[i] = -std::numeric_limits<T>::infinity();
+      for (std::size_t i = 5; i < count; i += 13) data[i] = std::numeric_limits<T>::infinity();
+      for (std::size_t i = 6; i < count; i += 5) data[i] = -data[i];
+    }
+    std::vector<T> ascending = data, descending = data;
+    std::sort(ascending.begin(), ascending.end());
+    std::sort(descending.begin(), descending.end(), std::greater<T>());
+    std::vector<T> result = data;
+    detail::local_sort<T>(result, Ascending{});
+    EXPECT_EQ(result, ascending);
+    result = data;
+    detail::local_sort<T>(result, std::greater<>());
+    EXPECT_EQ(result, descending);
+  }
+}
+
+TEST(LocalSortTest, NumbersOfAllKinds) {
+  std::mt19937 random(5);
+  check_local_sort<std::int32_t>(random);
+  check_local_sort<std::uint32_t>(random);
+  check_local_sort<std::int64_t>(random);
+  check_local_sort<unsigned long long>(random);
+  check_local_sort<short>(random);
+  check_local_sort<float>(random);
+  check_local_sort<double>(random);
+  std::vector<double> data(1000);
+  for (std::size_t i = 0; i < data.size(); ++i)
+    data[i] = i % 3 == 0   ? std::numeric_limits<double>::quiet_NaN()
+              : i % 5 == 0 ? -0.0
+                           : 500.0 - static_cast<double>(i);
+  detail::local_sort<double>(data, Ascending{});
+  EXPECT_TRUE(std::is_sorted(data.begin(), data.end(), Ascending{}));
+  EXPECT_EQ(std::ranges::count_if(data, [](double x) { return x != x; }), 334);
+}
+
+TEST(SimulatedSortOrderTest, AnAlgorithmThatThereIsNotIsAnError) {
+  Input data = {{3, 1}, {2}};
+  SimulationOptions cluster;
+  cluster.ranks = 2;
+  int errors = 0;
+  simulate(cluster, [&](Comm comm) -> Task<> {
+    try {
+      co_await async_sort(comm, data[static_cast<std::size_t>(comm.rank())], Ascending{},
+                          {.algorithm = "quick"});
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "wisp::sort: algorithm = quick is not one of janus, merge");
+      ++errors;
+    }
+  });
+  EXPECT_EQ(errors, 2);
+}
 
 TEST(SimulatedSortOrderTest, NanComesLastInTheDefaultOrder) {
   const double nan = std::numeric_limits<double>::quiet_NaN();

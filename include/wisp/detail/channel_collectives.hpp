@@ -12,6 +12,7 @@ Task<> barrier_on(Channel channel);
 Task<> bcast_on(Channel channel, Buffer buffer, int root);
 /// `receive` is size() blocks.
 Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive);
+Task<> alltoall_on(Channel channel, ConstBuffer send, Buffer receive);
 Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
 
 }  // namespace wisp::detail

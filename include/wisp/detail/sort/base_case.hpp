@@ -7,6 +7,7 @@
 
 #include "wisp/channel.hpp"
 #include "wisp/detail/sort/balance.hpp"
+#include "wisp/detail/sort/local_sort.hpp"
 #include "wisp/task.hpp"
 
 namespace wisp::detail {
@@ -31,7 +32,7 @@ Task<> sort_two_ranks(Channel pair, std::span<T> mine, Slot partner_count, std::
   const std::size_t left_count = is_left ? own : partner_count;
   std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(left_count), all.end(), less);
   std::copy(own_part.begin(), own_part.end(), sorted.begin());
-  std::sort(sorted.begin(), sorted.end(), less);
+  local_sort<T>(sorted, less);
 }
 
 }  // namespace wisp::detail

@@ -9,6 +9,7 @@
 #include "wisp/detail/as_size.hpp"
 #include "wisp/detail/sort/base_case.hpp"
 #include "wisp/detail/sort/exchange.hpp"
+#include "wisp/detail/sort/local_sort.hpp"
 #include "wisp/detail/sort/pivot.hpp"
 #include "wisp/sort_options.hpp"
 
@@ -57,7 +58,7 @@ class JanusQuicksort {
     for (const Level& base : base_cases_) {
       if (base.group.size() > 1) continue;
       const std::span<T> sorted = elements_of(base.interval, base.buffer);
-      std::sort(sorted.begin(), sorted.end(), less_);
+      local_sort<T>(sorted, less_);
       if (base.buffer != 0) std::copy(sorted.begin(), sorted.end(), elements_of(base.interval, 0).begin());
     }
   }

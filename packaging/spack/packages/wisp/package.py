@@ -19,12 +19,14 @@ class Wisp(CMakePackage):
 
     variant("shared", default=True, description="Build a shared library")
     variant("program", default=True, description="Build the wisp program")
+    variant("highway", default=True, description="Sort numbers with vector instructions")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.22:", type="build")
     depends_on("mpi@3.1:")
     depends_on("fmt@8:")
+    depends_on("highway@1:", when="+highway")
     depends_on("cli11@2.1:", type="build", when="+program")
     depends_on("nlohmann-json@3.9:", type="build", when="+program")
     depends_on("googletest@1.11:", type="test")
@@ -38,5 +40,6 @@ class Wisp(CMakePackage):
             self.define("MPI_CXX_COMPILER", self.spec["mpi"].mpicxx),
             self.define("WISP_BUILD_TESTS", self.run_tests),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
+            self.define_from_variant("WISP_HIGHWAY", "highway"),
             self.define_from_variant("WISP_BUILD_PROGRAM", "program"),
         ]

@@ -1,0 +1,61 @@
+#include "collectives/collective.hpp"
+#include "pattern/radix_grid.hpp"
+#include "transport/throw_error.hpp"
+#include "wisp/detail/sort/merge_sort.hpp"
+
+namespace wisp::detail {
+namespace {
+
+/// What a rank does with each element on a level of quicksort, where it is partitioned and moved, beyond what
+/// a merge does; and in a base case of two ranks, where it is selected.
+constexpr double seconds_of_level = 3e-9;
+constexpr double seconds_of_selection = 8e-9;
+/// To prepare samples or pieces, and to decide.
+constexpr double seconds_of_round = 4e-6;
+
+/// A level takes samples up a tree, a pivot down, sums up and down, and an exchange.
+double seconds_of_janus(const Machine& machine, int ranks, double of_rank) {
+  const double latencies_of_tree_level = machine.shares_cores ? 12 : 6;
+  const double work = machine.ranks_per_core * of_rank;
+  double seconds = machine.latency + seconds_of_selection * work;
+  for (int levels = ceil_log2(ranks); levels > 1; --levels)
+    seconds += latencies_of_tree_level * levels * machine.latency + seconds_of_level * work;
+  return seconds;
+}
+
+double seconds_of_merge(const Machine& machine, int ranks, double of_rank, Slot most,
+                        std::size_t element_bytes) {
+  const Slot samples = samples_for_border(most, element_bytes);
+  int rounds = 1;
+  for (Slot left = most; left > samples && samples > 2; left = 2 * left / samples) ++rounds;
+  const std::size_t block = sizeof(OpenRange) + samples * element_bytes;
+  const std::size_t decision = 2 * element_bytes + 8 * sizeof(Slot);
+  const double of_round = least_seconds(alltoall_row, {ranks, block}, machine) +
+                          least_seconds(allgather_row, {ranks, decision}, machine);
+  const double piece = of_rank * static_cast<double>(element_bytes) / ranks;
+  return rounds * (of_round + seconds_of_round) + seconds_of_round +
+         least_seconds(alltoall_row, {ranks, sizeof(Slot)}, machine) +
+         exchange_seconds(machine, std::min(ranks - 1.0, of_rank), piece);
+}
+
+}  // namespace
+
+bool sorts_by_merging(const Channel& channel, Slot elements, Slot most, std::size_t element_bytes,
+                      const SortOptions& options) {
+  if (options.algorithm == "merge") return true;
+  if (options.algorithm == "janus") return false;
+  if (!options.algorithm.empty()) {
+    throw_error(MPI_ERR_ARG, "wisp::sort: algorithm = {} is not one of janus, merge", options.algorithm);
+  }
+  if (options.make_group || options.assignment == SortOptions::Assignment::deterministic) return false;
+  const int ranks = channel.size();
+  const double of_rank = static_cast<double>(elements) / ranks;
+  // Two ranks are done with few elements before the rest is computed.
+  constexpr double fewest_of_pair = 768;
+  if (ranks == 1 || (ranks == 2 && of_rank < fewest_of_pair)) return ranks == 1;
+  const Machine& machine = channel.machine();
+  return seconds_of_merge(machine, ranks, of_rank, most, element_bytes) <
+         seconds_of_janus(machine, ranks, of_rank);
+}
+
+}  // namespace wisp::detail
