@@ -13,8 +13,8 @@ Cost allreduce_circulant_cost(T t) {
   // Half of the vector is set aside and put back.
   const double steps = 2 * t.log2;
   const double bytes = (2.5 * t.others + 0.5) * t.n;
-  return in_growing_rounds({steps, bytes, steps, t.p * steps, t.p * bytes,
-                            2 * t.growing_rounds(t.log2, 1.25 * t.others * t.n, Traffic::circulant)});
+  return over_circulant_graph({steps, bytes, steps, t.p * steps, t.p * bytes,
+                               2 * t.growing_rounds(t.log2, 1.25 * t.others * t.n, Traffic::circulant)});
 }
 
 constexpr Algorithm allreduce_algorithms[] = {
