@@ -1,14 +1,18 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
-#include "wisp/collectives.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/detail/sort/janus_quicksort.hpp"
 #include "wisp/detail/sort/merge_sort.hpp"
+#include "wisp/detail/sort/order.hpp"
+#include "wisp/detail/sort/run_for.hpp"
 #include "wisp/error.hpp"
 #include "wisp/sort_options.hpp"
 #include "wisp/sort_order.hpp"
@@ -16,11 +20,14 @@
 namespace wisp {
 
 /// Sorts the elements of all ranks of `comm`: afterwards rank 0 has the smallest, and rank i has exactly
-/// ⌊n/p⌋ or ⌈n/p⌉ elements (the first n mod p ranks one more), whatever the distribution before. Not stable.
+/// ⌊n/p⌋ or ⌈n/p⌉ elements (the first n mod p ranks one more), whatever the distribution before. Stable if
+/// `options` say so.
 ///
-/// T is trivially copyable; `less` is a strict weak order, the same on all ranks. Floating-point elements
-/// with another order than Ascending must not be NaN: then every rank throws an Error, and no element is
-/// moved.
+/// T is trivially copyable; `less` is a strict weak order of what `projection` (a function or a member, as in
+/// std::ranges::sort) makes of elements, the same on all ranks. If it throws, the sort ends on all ranks with
+/// elements in any order, and the exception is thrown on from the rank where it was thrown. Floating-point
+/// elements with another order than Ascending must not be NaN: then every rank throws an Error, and no
+/// element is moved.
 ///
 /// By one exchange and a merge: O(α log p log n + β n/p) and O(n/p log n) local work, memory for twice as
 /// many elements as a rank has and for p samples; or, where ranks are many and elements few, by Janus
@@ -28,6 +35,9 @@ namespace wisp {
 /// unless `options` name one. Sources: Axtmann, Wiebigke, Sanders 2018, section VII; Axtmann, Sanders 2017.
 template <class T, class Less = Ascending>
 void sort(const Comm& comm, std::vector<T>& data, Less less = {}, const SortOptions& options = {});
+template <class T, class Less, detail::ProjectionOf<T> Projection>
+void sort(const Comm& comm, std::vector<T>& data, Less less, Projection projection,
+          const SortOptions& options = {});
 
 /// The same as a Request. `data` must stay until it is done.
 template <class T, class Less = Ascending>
@@ -39,6 +49,27 @@ template <class T, class Less = Ascending>
 Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less = {}, SortOptions options = {},
                   std::optional<int> own_tag = {});
 
+/// Sorts `keys`, and takes the values along: value i belongs to key i, before and after. Ranks whose numbers
+/// of keys and values differ are an Error on every rank.
+template <class Key, class Value, class Less = Ascending>
+void sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<Value>& values, Less less = {},
+                 const SortOptions& options = {});
+template <class Key, class Value, class Less = Ascending>
+Task<> async_sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<Value>& values, Less less = {},
+                         SortOptions options = {}, std::optional<int> own_tag = {});
+
+/// The permutation that sorts: where, counted over all ranks, each element of this rank's share of the sorted
+/// sequence is before. `data` stays; equal elements are in their order.
+template <class T, class Less = Ascending>
+std::vector<std::uint64_t> argsort(const Comm& comm, std::span<const T> data, Less less = {});
+template <class T, class Less = Ascending>
+std::vector<std::uint64_t> argsort(const Comm& comm, const std::vector<T>& data, Less less = {}) {
+  return argsort<T, Less>(comm, std::span<const T>(data), less);
+}
+template <class T, class Less = Ascending>
+Task<std::vector<std::uint64_t>> async_argsort(const Comm& comm, std::span<const T> data, Less less = {},
+                                               std::optional<int> own_tag = {});
+
 namespace detail {
 
 /// What is agreed on before a sort begins.
@@ -46,13 +77,20 @@ struct SortCensus {
   Slot elements = 0;
   Slot fewest = ~Slot{0};
   Slot most = 0;
-  Slot ranks_with_nan = 0;
+  Slot ranks_at_fault = 0;  ///< with NaN, or numbers of elements that do not agree
 
+  static SortCensus of(std::size_t elements, bool is_at_fault) {
+    return {elements, elements, elements, is_at_fault ? Slot{1} : 0};
+  }
   static SortCensus combine(const SortCensus& a, const SortCensus& b) {
     return {a.elements + b.elements, std::min(a.fewest, b.fewest), std::max(a.most, b.most),
-            a.ranks_with_nan + b.ranks_with_nan};
+            a.ranks_at_fault + b.ranks_at_fault};
   }
 };
+
+inline Task<PrefixAndTotal<SortCensus>> take_census(Channel channel, SortCensus mine) {
+  return exscan_total(std::move(channel), mine, SortCensus{}, &SortCensus::combine);
+}
 
 template <class T, class Less>
 bool has_unordered(std::span<const T> data) {
@@ -63,15 +101,19 @@ bool has_unordered(std::span<const T> data) {
   }
 }
 
+/// Moves elements so that every rank has its slots; `before` are on lower ranks.
+template <class T>
+Task<> move_to_slots(Channel channel, Balance balance, std::vector<T>& data, Slot before) {
+  std::vector<T> balanced(balance.slots(channel.rank()).size());
+  HalfExchange<T> all{data, {}, balanced};
+  all.transfers = assign_greedily(balance, 0, {before, before + data.size()});
+  co_await exchange<T>(std::move(channel), std::move(all), {});
+  data = std::move(balanced);
+}
+
 template <class T, class Less>
-Task<> sort_on(Channel channel, std::vector<T>& data, Less less, SortOptions options) {
-  const SortCensus mine{data.size(), data.size(), data.size(), has_unordered<T, Less>(data) ? Slot{1} : 0};
-  const auto census = co_await exscan_total(channel, mine, SortCensus{}, &SortCensus::combine);
-  if (census.total.ranks_with_nan > 0) {
-    throw Error(MPI_ERR_ARG,
-                "wisp::sort: " + std::to_string(census.total.ranks_with_nan) +
-                    " ranks have NaN among their elements, which the given order does not place");
-  }
+Task<> sort_counted(Channel channel, std::vector<T>& data, PrefixAndTotal<SortCensus> census, Less less,
+                    SortOptions options) {
   const Slot elements = census.total.elements;
   if (elements == 0) co_return;
   const Balance balance(elements, channel.size());
@@ -80,19 +122,27 @@ Task<> sort_on(Channel channel, std::vector<T>& data, Less less, SortOptions opt
     co_await merge_sort(std::move(channel), balance, data, most, less, options);
     co_return;
   }
-  const Interval own = balance.slots(channel.rank());
   if (census.total.fewest != census.total.most) {
     if (options.progress) options.progress({"balance", 0, elements});
-    std::vector<T> balanced(own.size());
-    HalfExchange<T> all{data, {}, balanced};
-    all.transfers =
-        assign_greedily(balance, 0, {census.before.elements, census.before.elements + data.size()});
-    co_await exchange<T>(channel, std::move(all), {});
-    data = std::move(balanced);
+    co_await move_to_slots(channel, balance, data, census.before.elements);
   }
   std::vector<T> scratch(data.size());
   JanusQuicksort<T, Less> quicksort(channel, balance, data, scratch, less, options);
   co_await quicksort.run(elements);
+}
+
+template <class T, class Less>
+Task<> sort_on(Channel channel, std::vector<T>& data, Less less, SortOptions options) {
+  const SortCensus mine = SortCensus::of(data.size(), has_unordered<T, Less>(data));
+  const auto census = co_await take_census(channel, mine);
+  if (census.total.ranks_at_fault > 0) {
+    throw Error(MPI_ERR_ARG,
+                "wisp::sort: " + std::to_string(census.total.ranks_at_fault) +
+                    " ranks have NaN among their elements, which the given order does not place");
+  }
+  OrderFailure failure;
+  co_await failure.instead_of(
+      sort_counted(std::move(channel), data, census, guard_order<T>(less, failure), std::move(options)));
 }
 
 }  // namespace detail
@@ -109,10 +159,105 @@ void sort(const Comm& comm, std::vector<T>& data, Less less, const SortOptions& 
   comm.run(async_sort(comm, data, less, options));
 }
 
+template <class T, class Less, detail::ProjectionOf<T> Projection>
+void sort(const Comm& comm, std::vector<T>& data, Less less, Projection projection,
+          const SortOptions& options) {
+  sort(comm, data, detail::project<T>(less, projection), options);
+}
+
 template <class T, class Less>
 Request isort(const Comm& comm, std::vector<T>& data, Less less, SortOptions options,
               std::optional<int> own_tag) {
   return comm.start(async_sort(comm, data, less, std::move(options), own_tag));
+}
+
+namespace detail {
+
+template <class Key, class Value, class Less>
+Task<> sort_by_key_on(Channel channel, std::vector<Key>& keys, std::vector<Value>& values, Less less,
+                      SortOptions options) {
+  struct Pair {
+    Key key;
+    Value value;
+  };
+  const bool is_wrong = keys.size() != values.size() || has_unordered<Key, Less>(keys);
+  const auto census = co_await take_census(channel, SortCensus::of(keys.size(), is_wrong));
+  if (census.total.ranks_at_fault > 0) {
+    throw Error(MPI_ERR_ARG, "wisp::sort_by_key: " + std::to_string(census.total.ranks_at_fault) +
+                                 " ranks have other numbers of keys and values (here " +
+                                 std::to_string(keys.size()) + " and " + std::to_string(values.size()) +
+                                 "), or NaN that the given order does not place");
+  }
+  std::vector<Pair> pairs(keys.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = {keys[i], values[i]};
+  keys = {};  // memory for the sort
+  values = {};
+  OrderFailure failure;
+  const auto by_key = [less](const Pair& a, const Pair& b) { return less(a.key, b.key); };
+  co_await failure.instead_of(sort_counted(std::move(channel), pairs, census,
+                                           guard_order<Pair>(by_key, failure), std::move(options)));
+  keys.resize(pairs.size());
+  values.resize(pairs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    keys[i] = pairs[i].key;
+    values[i] = pairs[i].value;
+  }
+}
+
+template <class T, class Less>
+Task<std::vector<std::uint64_t>> argsort_on(Channel channel, std::span<const T> data, Less less) {
+  struct Placed {
+    T key;
+    std::uint64_t place;
+  };
+  const bool is_wrong = has_unordered<T, Less>(data);
+  const auto census = co_await take_census(channel, SortCensus::of(data.size(), is_wrong));
+  if (census.total.ranks_at_fault > 0) {
+    throw Error(MPI_ERR_ARG,
+                "wisp::argsort: " + std::to_string(census.total.ranks_at_fault) +
+                    " ranks have NaN among their elements, which the given order does not place");
+  }
+  std::vector<Placed> placed(data.size());
+  for (std::size_t i = 0; i < data.size(); ++i) placed[i] = {data[i], census.before.elements + i};
+  OrderFailure failure;
+  // Places make all elements different: any algorithm gives the stable order.
+  const auto by_key = [less](const Placed& a, const Placed& b) {
+    return less(a.key, b.key) || (!less(b.key, a.key) && a.place < b.place);
+  };
+  co_await failure.instead_of(
+      sort_counted(std::move(channel), placed, census, guard_order<Placed>(by_key, failure), SortOptions{}));
+  std::vector<std::uint64_t> places(placed.size());
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = placed[i].place;
+  co_return places;
+}
+
+}  // namespace detail
+
+template <class Key, class Value, class Less>
+Task<> async_sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<Value>& values, Less less,
+                         SortOptions options, std::optional<int> own_tag) {
+  static_assert(std::is_trivially_copyable_v<Key> && std::is_trivially_copyable_v<Value>,
+                "wisp::sort_by_key moves keys and values as bytes");
+  return detail::sort_by_key_on(comm.channel("wisp::sort_by_key", own_tag), keys, values, less,
+                                std::move(options));
+}
+
+template <class Key, class Value, class Less>
+void sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<Value>& values, Less less,
+                 const SortOptions& options) {
+  comm.run(async_sort_by_key(comm, keys, values, less, options));
+}
+
+template <class T, class Less>
+Task<std::vector<std::uint64_t>> async_argsort(const Comm& comm, std::span<const T> data, Less less,
+                                               std::optional<int> own_tag) {
+  static_assert(std::is_trivially_copyable_v<T>, "wisp::argsort moves elements as bytes");
+  return detail::argsort_on<T, Less>(comm.channel("wisp::argsort", own_tag), data, less);
+}
+
+template <class T, class Less>
+std::vector<std::uint64_t> argsort(const Comm& comm, std::span<const T> data, Less less) {
+  return detail::run_for(comm, async_argsort<T, Less>(comm, data, less));
 }
 
 }  // namespace wisp

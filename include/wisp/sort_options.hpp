@@ -19,6 +19,8 @@ struct SortProgress {
 struct SortOptions {
   /// "janus" or "merge"; nothing: whichever is faster.
   std::string_view algorithm = {};
+  /// Equal elements stay in the order of ranks, and in that of each rank. ("janus" and "rquick" cannot.)
+  bool stable = false;
 
   /// How a level's elements find their new ranks. Greedy: few messages sent, any number received, as a rule
   /// few. Deterministic: at most eight sent and eight received, after an allgather of one number a rank.

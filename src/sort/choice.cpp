@@ -42,7 +42,10 @@ double seconds_of_merge(const Machine& machine, int ranks, double of_rank, Slot 
 
 bool sorts_by_merging(const Channel& channel, Slot elements, Slot most, std::size_t element_bytes,
                       const SortOptions& options) {
-  if (options.algorithm == "merge") return true;
+  if (options.stable && !options.algorithm.empty() && options.algorithm != "merge") {
+    throw_error(MPI_ERR_ARG, "wisp::sort: algorithm = {} is not stable; only merge is", options.algorithm);
+  }
+  if (options.stable || options.algorithm == "merge") return true;
   if (options.algorithm == "janus") return false;
   if (!options.algorithm.empty()) {
     throw_error(MPI_ERR_ARG, "wisp::sort: algorithm = {} is not one of janus, merge", options.algorithm);

@@ -169,7 +169,7 @@ TEST(MergeSortTest, ABorderIsBetweenTheSamplesThatTheBracketNames) {
     for (detail::Slot before = 0; before <= all.size(); ++before) {
       const auto bracket = detail::find_bracket<int>(ranges, samples, most, before, Ascending{});
       const auto index = [&](const detail::PlacedKey<int>& of) {
-        const auto found = std::lower_bound(all.begin(), all.end(), std::tuple(of.key, of.rank, of.place));
+        const auto found = std::lower_bound(all.begin(), all.end(), std::tuple(of.key, of.run, of.place));
         return static_cast<detail::Slot>(found - all.begin());
       };
       EXPECT_TRUE(!bracket.lower || index(*bracket.lower) <= before);

@@ -1,0 +1,225 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "wisp/detail/channel_collectives.hpp"
+#include "wisp/detail/mix.hpp"
+#include "wisp/detail/sort/byte_blocks.hpp"
+#include "wisp/sort.hpp"
+
+/// Elements by their place in the order of all, without sorting.
+
+namespace wisp {
+
+/// The element that would be at place n (from 0) if those of all ranks were sorted; on every rank. `data`
+/// stays, in any order. A place that there is not is an Error on every rank. O(n/p + α log p) expected, in a
+/// few rounds of samples; memory for a rank's elements once more.
+template <class T, class Less = Ascending>
+T nth_element(const Comm& comm, const std::vector<T>& data, std::uint64_t n, Less less = {});
+template <class T, class Less = Ascending>
+Task<T> async_nth_element(const Comm& comm, std::span<const T> data, std::uint64_t n, Less less = {},
+                          std::optional<int> own_tag = {});
+
+/// The k largest elements of all ranks (all, if there are not so many), the largest first; on every rank.
+/// O(n/p + α log p + β k) expected.
+template <class T, class Less = Ascending>
+std::vector<T> top_k(const Comm& comm, const std::vector<T>& data, std::uint64_t k, Less less = {});
+template <class T, class Less = Ascending>
+Task<std::vector<T>> async_top_k(const Comm& comm, std::span<const T> data, std::uint64_t k, Less less = {},
+                                 std::optional<int> own_tag = {});
+
+namespace detail {
+
+/// Samples of a rank's elements, and how many each stands for.
+template <class T>
+struct WeightedSample {
+  T key;
+  double weight;
+};
+
+/// Two of the samples between which the element at `target` of `elements` is likely to be; one and the same,
+/// if they are to be close.
+template <class T, class Less>
+std::pair<T, T> choose_pivots(std::vector<WeightedSample<T>> samples, double target, double elements,
+                              bool is_close, Less less) {
+  std::sort(samples.begin(), samples.end(), [&](const auto& a, const auto& b) { return less(a.key, b.key); });
+  // About four standard deviations of a sample's place.
+  const double slack = is_close ? 0 : 2 * elements / std::sqrt(static_cast<double>(samples.size()));
+  const auto at = [&](double place) {
+    for (const auto& sample : samples) {
+      place -= sample.weight;
+      if (place < 0) return sample.key;
+    }
+    return samples.back().key;
+  };
+  return {at(target - slack), at(target + slack)};
+}
+
+/// Every round leaves the elements between two pivots that are close to the one that is sought. What is
+/// left is few at last, and goes to all.
+template <class T, class Less>
+Task<T> nth_element_on(Channel channel, std::vector<T> open, Slot elements, Slot n, Less less) {
+  constexpr Slot few = 1024;
+  const std::size_t most_samples = std::clamp<std::size_t>(2 * few / as_size(channel.size()), 2, 64);
+  std::uint64_t state = 1;
+  for (bool is_close = false; elements > few;) {
+    std::vector<std::byte> mine;
+    const std::size_t count = std::min(most_samples, open.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      // One of each stratum.
+      const std::size_t first = i * open.size() / count;
+      const std::size_t last = (i + 1) * open.size() / count;
+      state = mix(state + static_cast<std::uint64_t>(channel.rank()) + i);
+      const T key = open[first + state % (last - first)];
+      KeyBytes<WeightedSample<T>>::append(mine, {key, static_cast<double>(last - first)});
+    }
+    const ByteBlocks gathered = co_await gather_blocks(channel, std::move(mine), 0);
+    const std::byte* from = gathered.bytes.data();
+    std::vector<WeightedSample<T>> samples;
+    while (samples.size() * sizeof(WeightedSample<T>) < gathered.bytes.size())
+      samples.push_back(KeyBytes<WeightedSample<T>>::read(from));
+    const auto [low, high] = choose_pivots(std::move(samples), static_cast<double>(n),
+                                           static_cast<double>(elements), is_close, less);
+    const auto is_below = [&](const T& element) { return less(element, low); };
+    const auto is_inside = [&](const T& element) { return !less(high, element); };
+    const auto inside = std::partition(open.begin(), open.end(), is_below);
+    const auto above = std::partition(inside, open.end(), is_inside);
+    const Slot counts[] = {static_cast<Slot>(inside - open.begin()), static_cast<Slot>(above - inside)};
+    Slot sums[2] = {};
+    co_await allreduce_on(channel, {counts, 2, MPI_UINT64_T}, {sums, 2, MPI_UINT64_T}, MPI_SUM);
+    const Slot before = elements;
+    if (n < sums[0]) {
+      open.erase(inside, open.end());
+      elements = sums[0];
+    } else if (n < sums[0] + sums[1]) {
+      if (!less(low, high)) co_return low;
+      open.erase(above, open.end());
+      open.erase(open.begin(), inside);
+      n -= sums[0];
+      elements = sums[1];
+    } else {
+      open.erase(open.begin(), above);
+      n -= sums[0] + sums[1];
+      elements -= sums[0] + sums[1];
+    }
+    is_close = elements > before / 2;  // many equal ones: one pivot ends them
+  }
+  std::vector<std::byte> mine(open.size() * sizeof(T));
+  if (!open.empty()) std::memcpy(mine.data(), open.data(), mine.size());
+  const ByteBlocks all = co_await gather_blocks(channel, std::move(mine), 0);
+  std::vector<T> left(all.bytes.size() / sizeof(T));
+  std::memcpy(left.data(), all.bytes.data(), all.bytes.size());
+  const auto found = left.begin() + static_cast<std::ptrdiff_t>(n);
+  std::nth_element(left.begin(), found, left.end(), less);
+  co_return *found;
+}
+
+template <class T, class Less>
+Task<PrefixAndTotal<SortCensus>> census_of_selection(Channel channel, std::span<const T> data) {
+  const char* name = channel.operation();
+  const SortCensus mine = SortCensus::of(data.size(), has_unordered<T, Less>(data));
+  const auto census = co_await take_census(std::move(channel), mine);
+  if (census.total.ranks_at_fault > 0) {
+    throw Error(MPI_ERR_ARG,
+                std::string(name) + ": " + std::to_string(census.total.ranks_at_fault) +
+                    " ranks have NaN among their elements, which the given order does not place");
+  }
+  co_return census;
+}
+
+template <class T, class Less>
+Task<T> nth_of(Channel channel, std::span<const T> data, Slot n, Less less) {
+  const auto census = co_await census_of_selection<T, Less>(channel, data);
+  if (n >= census.total.elements) {
+    throw Error(MPI_ERR_ARG, "wisp::nth_element: n = " + std::to_string(n) + " is outside 0.." +
+                                 std::to_string(census.total.elements) + " - 1, the elements of all ranks");
+  }
+  OrderFailure failure;
+  const T found = co_await nth_element_on<T>(channel, {data.begin(), data.end()}, census.total.elements, n,
+                                             guard_order<T>(less, failure));
+  failure.rethrow();
+  co_return found;
+}
+
+template <class T, class Less>
+Task<std::vector<T>> top_k_of(Channel channel, std::span<const T> data, Slot k, Less less) {
+  const auto census = co_await census_of_selection<T, Less>(channel, data);
+  OrderFailure failure;
+  const auto guarded = guard_order<T>(less, failure);
+  const auto is_larger = [&](const T& a, const T& b) { return guarded(b, a); };
+  std::vector<T> chosen;
+  if (k == 0 || census.total.elements == 0) co_return chosen;
+  if (k >= census.total.elements) {
+    chosen.assign(data.begin(), data.end());
+  } else {
+    const T last = co_await nth_element_on<T>(channel, {data.begin(), data.end()}, census.total.elements,
+                                              k - 1, is_larger);
+    // All that are larger than the last, and of those like it as many as there is room for, rank by rank.
+    std::copy_if(data.begin(), data.end(), std::back_inserter(chosen),
+                 [&](const T& element) { return is_larger(element, last); });
+    struct Counts {
+      Slot larger;
+      Slot equal;
+      static Counts combine(const Counts& a, const Counts& b) {
+        return {a.larger + b.larger, a.equal + b.equal};
+      }
+    };
+    const auto is_equal = [&](const T& element) {
+      return !is_larger(element, last) && !is_larger(last, element);
+    };
+    const auto equal = static_cast<Slot>(std::count_if(data.begin(), data.end(), is_equal));
+    const auto counts =
+        co_await exscan_total(channel, Counts{chosen.size(), equal}, Counts{0, 0}, &Counts::combine);
+    const Slot room = k > counts.total.larger ? k - counts.total.larger : 0;
+    Slot taken = counts.before.equal;
+    for (const T& element : data) {
+      if (taken >= room) break;
+      if (!is_equal(element)) continue;
+      chosen.push_back(element);
+      ++taken;
+    }
+  }
+  std::vector<std::byte> mine(chosen.size() * sizeof(T));
+  if (!chosen.empty()) std::memcpy(mine.data(), chosen.data(), mine.size());
+  const ByteBlocks all = co_await gather_blocks(channel, std::move(mine), 0);
+  chosen.resize(all.bytes.size() / sizeof(T));
+  if (!chosen.empty()) std::memcpy(chosen.data(), all.bytes.data(), all.bytes.size());
+  std::stable_sort(chosen.begin(), chosen.end(), is_larger);
+  failure.rethrow();
+  co_return chosen;
+}
+
+}  // namespace detail
+
+template <class T, class Less>
+Task<T> async_nth_element(const Comm& comm, std::span<const T> data, std::uint64_t n, Less less,
+                          std::optional<int> own_tag) {
+  static_assert(std::is_trivially_copyable_v<T>, "wisp::nth_element sends elements as bytes");
+  return detail::nth_of<T, Less>(comm.channel("wisp::nth_element", own_tag), data, n, less);
+}
+template <class T, class Less>
+T nth_element(const Comm& comm, const std::vector<T>& data, std::uint64_t n, Less less) {
+  return detail::run_for(comm, async_nth_element<T, Less>(comm, data, n, less));
+}
+
+template <class T, class Less>
+Task<std::vector<T>> async_top_k(const Comm& comm, std::span<const T> data, std::uint64_t k, Less less,
+                                 std::optional<int> own_tag) {
+  static_assert(std::is_trivially_copyable_v<T>, "wisp::top_k sends elements as bytes");
+  return detail::top_k_of<T, Less>(comm.channel("wisp::top_k", own_tag), data, k, less);
+}
+template <class T, class Less>
+std::vector<T> top_k(const Comm& comm, const std::vector<T>& data, std::uint64_t k, Less less) {
+  return detail::run_for(comm, async_top_k<T, Less>(comm, data, k, less));
+}
+
+}  // namespace wisp
