@@ -130,7 +130,7 @@ std::vector<std::size_t> counts(const Options& options) {
 
 /// Those to measure, and without a name the one that is chosen.
 std::vector<std::string_view> algorithms_for(const Options& options) {
-  const std::vector<std::string_view> all = {"janus", "merge", "chosen"};
+  const std::vector<std::string_view> all = {"janus", "rquick", "merge", "chosen"};
   check_choice("sort", "--algorithm", options.algorithm, all);
   return options.algorithm.empty() ? all : std::vector<std::string_view>{options.algorithm};
 }
@@ -217,7 +217,7 @@ void simulate_sort(const Options& options, const SimulationOptions& cluster) {
   for (const std::string_view distribution : chosen_distributions(options)) {
     if (options.quick && options.op.empty() && distribution != "uniform" && distribution != "equal") continue;
     for (const std::size_t count :
-         options.quick ? std::vector<std::size_t>{16} : std::vector<std::size_t>{2, 16, 128, 1024}) {
+         options.quick ? std::vector<std::size_t>{16} : std::vector<std::size_t>{1, 2, 16, 128, 1024}) {
       if (static_cast<double>(count) * cluster.ranks * 8 > 1e9) continue;
       std::vector<Row> rows;
       const auto simulated = [&](std::string_view variant, const SortOptions& sort_options) {

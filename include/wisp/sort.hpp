@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "wisp/comm.hpp"
+#include "wisp/detail/sort/choice.hpp"
+#include "wisp/detail/sort/hypercube_quicksort.hpp"
 #include "wisp/detail/sort/janus_quicksort.hpp"
 #include "wisp/detail/sort/merge_sort.hpp"
 #include "wisp/detail/sort/order.hpp"
@@ -30,9 +32,10 @@ namespace wisp {
 /// element is moved.
 ///
 /// By one exchange and a merge: O(α log p log n + β n/p) and O(n/p log n) local work, memory for twice as
-/// many elements as a rank has and for p samples; or, where ranks are many and elements few, by Janus
-/// Quicksort: O(α log² p + β n/p log p) expected, memory for four times ⌈n/p⌉ elements. Whichever is faster,
-/// unless `options` name one. Sources: Axtmann, Wiebigke, Sanders 2018, section VII; Axtmann, Sanders 2017.
+/// many elements as a rank has and for p samples; or, where ranks are many, by Janus Quicksort: O(α log² p +
+/// β n/p log p) expected, memory for four times ⌈n/p⌉ elements; or, with few elements on many ranks, by
+/// quicksort on a hypercube: about α (log² p)/2. Whichever is fastest, unless `options` name one. Sources:
+/// Axtmann, Wiebigke, Sanders 2018, section VII; Axtmann, Sanders 2017.
 template <class T, class Less = Ascending>
 void sort(const Comm& comm, std::vector<T>& data, Less less = {}, const SortOptions& options = {});
 template <class T, class Less, detail::ProjectionOf<T> Projection>
@@ -118,8 +121,15 @@ Task<> sort_counted(Channel channel, std::vector<T>& data, PrefixAndTotal<SortCe
   if (elements == 0) co_return;
   const Balance balance(elements, channel.size());
   const Slot most = census.total.most;
-  if (sorts_by_merging(channel, elements, most, sizeof(T), options)) {
+  const SortAlgorithm algorithm = choose_sort(channel, elements, most, sizeof(T), options);
+  if (algorithm == SortAlgorithm::merge) {
     co_await merge_sort(std::move(channel), balance, data, most, less, options);
+    co_return;
+  }
+  if (algorithm == SortAlgorithm::rquick) {
+    if (options.progress) options.progress({"hypercube", 0, data.size()});
+    HypercubeQuicksort<T, Less> quicksort(std::move(channel), data, less, options.seed);
+    co_await quicksort.run(balance);
     co_return;
   }
   if (census.total.fewest != census.total.most) {

@@ -11,13 +11,14 @@ namespace wisp {
 
 /// Where a rank is in a sort.
 struct SortProgress {
-  const char* phase;  ///< "sort", "splitters", "exchange", "merge"; or "balance", "partition", "base cases"
-  int level;          ///< of the recursion, from 0
+  /// "sort", "splitters", "exchange", "merge"; or "hypercube"; or "balance", "partition", "base cases"
+  const char* phase;
+  int level;               ///< of the recursion, from 0
   std::uint64_t elements;  ///< of the rank's group on a level of quicksort, else its own
 };
 
 struct SortOptions {
-  /// "janus" or "merge"; nothing: whichever is faster.
+  /// "janus", "rquick" or "merge"; nothing: whichever is fastest.
   std::string_view algorithm = {};
   /// Equal elements stay in the order of ranks, and in that of each rank. ("janus" and "rquick" cannot.)
   bool stable = false;

@@ -1,7 +1,8 @@
+#include "wisp/detail/sort/choice.hpp"
 #include "collectives/collective.hpp"
 #include "pattern/radix_grid.hpp"
 #include "transport/throw_error.hpp"
-#include "wisp/detail/sort/merge_sort.hpp"
+#include "wisp/detail/sort/splitters.hpp"
 
 namespace wisp::detail {
 namespace {
@@ -23,6 +24,17 @@ double seconds_of_janus(const Machine& machine, int ranks, double of_rank) {
   return seconds;
 }
 
+/// Windows go up all dimensions of each cube, and half the elements along one.
+double seconds_of_rquick(const Machine& machine, int ranks, double of_rank, std::size_t element_bytes) {
+  const double dimensions = ceil_log2(ranks);
+  const double messages = dimensions * (dimensions + 9) / 2 + 2;
+  const double latencies_of_message = machine.shares_cores ? 2 : 1;
+  const double bytes = of_rank * static_cast<double>(element_bytes) / 2;
+  const double moved =
+      machine.ranks_per_core * 2 * of_rank * seconds_of_level + bytes * machine.seconds_per_byte;
+  return messages * latencies_of_message * machine.latency + 2 * dimensions * moved;
+}
+
 double seconds_of_merge(const Machine& machine, int ranks, double of_rank, Slot most,
                         std::size_t element_bytes) {
   const Slot samples = samples_for_border(most, element_bytes);
@@ -40,25 +52,32 @@ double seconds_of_merge(const Machine& machine, int ranks, double of_rank, Slot 
 
 }  // namespace
 
-bool sorts_by_merging(const Channel& channel, Slot elements, Slot most, std::size_t element_bytes,
-                      const SortOptions& options) {
-  if (options.stable && !options.algorithm.empty() && options.algorithm != "merge") {
-    throw_error(MPI_ERR_ARG, "wisp::sort: algorithm = {} is not stable; only merge is", options.algorithm);
+SortAlgorithm choose_sort(const Channel& channel, Slot elements, Slot most, std::size_t element_bytes,
+                          const SortOptions& options) {
+  const std::string_view name = options.algorithm;
+  if (options.stable && !name.empty() && name != "merge") {
+    throw_error(MPI_ERR_ARG, "wisp::sort: algorithm = {} is not stable; only merge is", name);
   }
-  if (options.stable || options.algorithm == "merge") return true;
-  if (options.algorithm == "janus") return false;
-  if (!options.algorithm.empty()) {
-    throw_error(MPI_ERR_ARG, "wisp::sort: algorithm = {} is not one of janus, merge", options.algorithm);
+  if (options.stable || name == "merge") return SortAlgorithm::merge;
+  if (name == "janus") return SortAlgorithm::janus;
+  if (name == "rquick") return SortAlgorithm::rquick;
+  if (!name.empty()) {
+    throw_error(MPI_ERR_ARG, "wisp::sort: algorithm = {} is not one of janus, rquick, merge", name);
   }
-  if (options.make_group || options.assignment == SortOptions::Assignment::deterministic) return false;
+  if (options.make_group || options.assignment == SortOptions::Assignment::deterministic)
+    return SortAlgorithm::janus;
   const int ranks = channel.size();
   const double of_rank = static_cast<double>(elements) / ranks;
   // Two ranks are done with few elements before the rest is computed.
   constexpr double fewest_of_pair = 768;
-  if (ranks == 1 || (ranks == 2 && of_rank < fewest_of_pair)) return ranks == 1;
+  if (ranks == 1) return SortAlgorithm::merge;
+  if (ranks == 2 && of_rank < fewest_of_pair) return SortAlgorithm::janus;
   const Machine& machine = channel.machine();
-  return seconds_of_merge(machine, ranks, of_rank, most, element_bytes) <
-         seconds_of_janus(machine, ranks, of_rank);
+  const double merge = seconds_of_merge(machine, ranks, of_rank, most, element_bytes);
+  const double janus = seconds_of_janus(machine, ranks, of_rank);
+  const double rquick = seconds_of_rquick(machine, ranks, of_rank, element_bytes);
+  if (rquick < std::min(merge, janus)) return SortAlgorithm::rquick;
+  return merge < janus ? SortAlgorithm::merge : SortAlgorithm::janus;
 }
 
 }  // namespace wisp::detail

@@ -80,10 +80,11 @@ Input make_input(Kind kind, int ranks, int per_rank, std::mt19937& random) {
   return input;
 }
 
-enum class Way { janus_greedy, janus_deterministic, merge };
+enum class Way { janus_greedy, janus_deterministic, rquick, merge };
 
 SortOptions options_by(Way way, int seed) {
   if (way == Way::merge) return {.algorithm = "merge"};
+  if (way == Way::rquick) return {.algorithm = "rquick", .seed = static_cast<std::uint64_t>(seed)};
   SortOptions options = options_with(
       way == Way::janus_greedy ? SortOptions::Assignment::greedy : SortOptions::Assignment::deterministic,
       seed);
@@ -127,10 +128,11 @@ TEST_P(SimulatedSortTest, ThousandsOfRanks) {
 
 std::string name_of(const testing::TestParamInfo<Way>& of) {
   if (of.param == Way::merge) return "Merge";
+  if (of.param == Way::rquick) return "HypercubeQuicksort";
   return of.param == Way::janus_greedy ? "JanusGreedy" : "JanusDeterministic";
 }
 INSTANTIATE_TEST_SUITE_P(Ways, SimulatedSortTest,
-                         testing::Values(Way::janus_greedy, Way::janus_deterministic, Way::merge), name_of);
+                         testing::Values(Way::janus_greedy, Way::janus_deterministic, Way::rquick, Way::merge), name_of);
 
 /// Many elements a rank: the splitters take several rounds.
 TEST(MergeSortTest, BordersAreFoundInFewRounds) {
@@ -236,7 +238,7 @@ TEST(SimulatedSortOrderTest, AnAlgorithmThatThereIsNotIsAnError) {
       co_await async_sort(comm, data[static_cast<std::size_t>(comm.rank())], Ascending{},
                           {.algorithm = "quick"});
     } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), "wisp::sort: algorithm = quick is not one of janus, merge");
+      EXPECT_STREQ(error.what(), "wisp::sort: algorithm = quick is not one of janus, rquick, merge");
       ++errors;
     }
   });

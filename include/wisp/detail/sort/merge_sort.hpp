@@ -23,11 +23,6 @@
 
 namespace wisp::detail {
 
-/// Whether one exchange and a merge take less time than Janus Quicksort, or are what `options` name. (An
-/// error if they name nothing that there is.)
-bool sorts_by_merging(const Channel& channel, Slot elements, Slot most, std::size_t element_bytes,
-                      const SortOptions& options);
-
 /// Sorted runs in memory.
 template <class T>
 struct SpanRuns {
