@@ -14,6 +14,7 @@
 #include "wisp/select.hpp"
 #include "wisp/simulate.hpp"
 #include "wisp/sort.hpp"
+#include "wisp/sort_strings.hpp"
 #include "wisp/sorted.hpp"
 #include "wisp/split.hpp"
 #include "wisp/status.hpp"

@@ -8,9 +8,13 @@
 #include <type_traits>
 #include <vector>
 
-// How keys travel: as they lie in memory, strings with their length in front.
+// How keys travel: as they lie in memory, strings with their length in front. Of keys in order, strings leave
+// out what they have in common with the one before.
 
 namespace wisp::detail {
+
+/// The characters that two strings begin with alike, from those on that are known to be.
+std::size_t common_prefix(std::string_view a, std::string_view b, std::size_t from = 0);
 
 template <class Key>
 struct KeyBytes {
@@ -44,6 +48,30 @@ struct KeyBytes<std::string> {
     std::string key(reinterpret_cast<const char*>(from), length);
     from += length;
     return key;
+  }
+};
+
+/// Keys that come in order.
+template <class Key>
+struct KeySequence {
+  void append(std::vector<std::byte>& to, const Key& key) { KeyBytes<Key>::append(to, key); }
+  Key read(const std::byte*& from) { return KeyBytes<Key>::read(from); }
+};
+
+template <>
+struct KeySequence<std::string> {
+  std::string last;
+
+  void append(std::vector<std::byte>& to, const std::string& key) {
+    const std::size_t common = common_prefix(last, key);
+    KeyBytes<std::uint64_t>::append(to, common);
+    KeyBytes<std::string>::append(to, std::string_view(key).substr(common));
+    last = key;
+  }
+  std::string read(const std::byte*& from) {
+    last.resize(KeyBytes<std::uint64_t>::read(from));
+    last += KeyBytes<std::string>::read(from);
+    return last;
   }
 };
 

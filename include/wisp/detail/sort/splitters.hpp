@@ -179,8 +179,9 @@ class RunSplitting {
       for (int run = 0; run < order_.runs; ++run) {
         const OpenRange& range = open(border, run);
         KeyBytes<OpenRange>::append(blocks.bytes, range);
+        KeySequence<Key> keys;
         for (Slot i = 0; i < range.samples(samples_); ++i)
-          KeyBytes<Key>::append(blocks.bytes, runs_.key(run, range.sample(i, samples_)));
+          keys.append(blocks.bytes, runs_.key(run, range.sample(i, samples_)));
       }
       blocks.end_block(fixed);
     }
@@ -197,7 +198,8 @@ class RunSplitting {
       const std::byte*& from = at[static_cast<std::size_t>(order_.rank(run))];
       ranges.push_back(KeyBytes<OpenRange>::read(from));
       target -= ranges.back().first;
-      for (Slot i = ranges.back().samples(samples_); i > 0; --i) keys.push_back(KeyBytes<Key>::read(from));
+      KeySequence<Key> sequence;
+      for (Slot i = ranges.back().samples(samples_); i > 0; --i) keys.push_back(sequence.read(from));
     }
     const Bracket<Key> bracket = find_bracket<Key>(ranges, keys, samples_, target, less_);
     std::vector<std::byte> bytes;
