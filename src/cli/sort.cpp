@@ -1,23 +1,51 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
-#include "cli/element_file.hpp"
+#include "cli/line_order.hpp"
+#include "cli/sort_chunks.hpp"
+#include "cli/sort_file.hpp"
+#include "cli/sorted_elements.hpp"
 #include "cli/terminal.hpp"
-#include "wisp/detail/sort/sampling.hpp"
-#include "wisp/sort.hpp"
+#include "wisp/collectives.hpp"
 
-// wisp sort INPUT OUTPUT: a file, sorted by all ranks.
+// wisp sort INPUT OUTPUT: every rank sorts chunks of the input while the next one is read; then all ranks
+// merge slices of all runs, while the slice before is written.
+//
+//   input   ▒▒▒▒▒▒ ▒▒▒▒▒▒ ▒▒▒▒▒▒      chunks become runs, in memory, or beyond a limit in temporary files
+//   runs    ░▒▓ ░▒▓ ░▒▓ ░▒▓ ░▒▓       exact splitters cut a slice for each rank; pieces go there
+//   output  ░░░░|▒▒▒▒|▓▓▓▓            merged and written, slice by slice
 
 namespace wisp::cli {
 namespace {
 
-constexpr std::uint64_t largest_record = 4096;
+struct SortArguments {
+  std::string input;
+  std::string output;
+  std::string type;          ///< i32, u32, …; empty: another kind of element
+  std::uint64_t record = 0;  ///< bytes of a record; 0: another kind
+  std::string key;           ///< FIRST:LAST bytes of a record; empty: all
+  bool lines = false;
+  bool is_reversed = false;
+  bool is_unique = false;
+  bool is_stable = false;
+  bool is_numeric = false;
+  std::string separator;
+  std::vector<std::string> line_keys;
+  bool check = false;
+  std::uint64_t memory_limit = 0;  ///< bytes of one rank; 0: half of what the machine has for it
+  std::string temporary_folder;
+  std::string progress = "auto";
+};
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 /// "500M" is 500 · 2^20.
 CLI::Validator size_with_suffix() {
@@ -26,133 +54,64 @@ CLI::Validator size_with_suffix() {
   return size;
 }
 
-/// A record, or a line, in N bytes.
-template <std::size_t N>
-struct Record {
-  std::array<unsigned char, N> bytes;
-};
+/// Says on rank 0 how far a long run is; short ones say nothing.
+class Progress {
+ public:
+  Progress(const Comm& comm, const std::string& when)
+      : is_shown_(comm.rank() == 0 && (when == "always" || (when == "auto" && isatty(STDERR_FILENO) != 0))),
+        ranks_(comm.size()) {}
 
-/// By the key's bytes; records with one key by all their bytes, so that the output is always the same.
-struct ByKey {
-  std::size_t first;
-  std::size_t length;
-
-  template <std::size_t N>
-  bool operator()(const Record<N>& a, const Record<N>& b) const {
-    const int order = std::memcmp(a.bytes.data() + first, b.bytes.data() + first, length);
-    return order != 0 ? order < 0 : std::memcmp(a.bytes.data(), b.bytes.data(), N) < 0;
+  void begin(std::string_view phase, std::uint64_t bytes) {
+    phase_ = phase;
+    bytes_ = bytes;
+    done_ = 0;
+    start_ = MPI_Wtime();
+    said_ = 0.1;
   }
-};
-
-/// A number that does not depend on the order of the elements, and changes if one of them does.
-template <class T>
-std::uint64_t checksum(const std::vector<T>& data) {
-  std::uint64_t sum = 0;
-  for (const T& element : data) {
-    std::uint64_t hash = 0;
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&element);
-    for (std::size_t i = 0; i < sizeof(T); i += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, bytes + i, std::min<std::size_t>(8, sizeof(T) - i));
-      hash = wisp::detail::mix(hash ^ word);
+  /// So many bytes more, of rank 0.
+  void advance(std::uint64_t bytes) {
+    done_ += bytes;
+    if (!is_shown_) return;
+    const double elapsed = MPI_Wtime() - start_;
+    if (elapsed < said_) return;
+    said_ = elapsed + 0.1;  // a line at most every tenth of a second
+    const double rate = static_cast<double>(done_) / elapsed;
+    std::string text = fmt::format("wisp sort: {}, {:.1f} MB/s", phase_, rate * ranks_ / 1e6);
+    if (bytes_ > 0) {
+      const double ratio = std::min(1.0, static_cast<double>(done_) / static_cast<double>(bytes_));
+      constexpr int width = 24;
+      const int full = static_cast<int>(ratio * width);
+      text =
+          fmt::format("wisp sort: {:<8} [{}{}] {:3.0f} %, {:.1f} MB/s, {:.0f} s left", phase_,
+                      std::string(static_cast<std::size_t>(full), '#'),
+                      std::string(static_cast<std::size_t>(width - full), ' '), ratio * 100,
+                      rate * ranks_ / 1e6, (static_cast<double>(bytes_) - static_cast<double>(done_)) / rate);
     }
-    sum += hash;
+    show_progress(text);
   }
-  return sum;
-}
 
-/// Count and checksum over all ranks.
-template <class T>
-std::array<std::uint64_t, 2> census(const Comm& comm, const std::vector<T>& data) {
-  std::array<std::uint64_t, 2> sums = {data.size(), checksum(data)};
-  comm.allreduce(in_place(), sums, MPI_SUM);
-  return sums;
-}
-
-template <class T, class Less>
-bool is_sorted_across_ranks(const Comm& comm, const std::vector<T>& data, Less less) {
-  struct Border {
-    T last;
-    int exists;
-  };
-  std::vector<Border> borders(detail::as_size(comm.size()));
-  Border mine{data.empty() ? T{} : data.back(), data.empty() ? 0 : 1};
-  comm.allgather(ConstBuffer(&mine, sizeof(mine), MPI_BYTE),
-                 Buffer(borders.data(), borders.size() * sizeof(Border), MPI_BYTE));
-  int sorted = std::is_sorted(data.begin(), data.end(), less) ? 1 : 0;
-  for (int rank = comm.rank() - 1; rank >= 0 && !data.empty(); --rank) {
-    const Border& below = borders[detail::as_size(rank)];
-    if (below.exists == 0) continue;
-    if (less(data.front(), below.last)) sorted = 0;
-    break;
-  }
-  comm.allreduce(in_place(), buffer_of(sorted), MPI_MIN);
-  return sorted != 0;
-}
-
-template <class T, class Less>
-SortSummary sort_as(const Comm& comm, const SortArguments& arguments, ElementFile& file, OutputFile& output,
-                    Less less) {
-  SortSummary summary;
-  double start = MPI_Wtime();
-  const auto lap = [&] {
-    comm.barrier();
-    const double now = MPI_Wtime();
-    return now - std::exchange(start, now);
-  };
-  std::vector<T> data(file.count());
-  file.load(reinterpret_cast<unsigned char*>(data.data()), sizeof(T));
-  const auto before = arguments.check ? census(comm, data) : std::array<std::uint64_t, 2>{};
-  summary.read_seconds = lap();
-  sort(comm, data, less, sort_options(comm, arguments));
-  summary.sort_seconds = lap();
-  std::uint64_t count = data.size();
-  comm.allreduce(buffer_of(count), buffer_of(summary.elements), MPI_SUM);
-  comm.allreduce(buffer_of(count), buffer_of(summary.fewest), MPI_MIN);
-  comm.allreduce(buffer_of(count), buffer_of(summary.most), MPI_MAX);
-  file.store(output, reinterpret_cast<const unsigned char*>(data.data()), count, sizeof(T));
-  summary.write_seconds = lap();
-  if (!arguments.check) return summary;
-
-  // What is on disk counts, not what was in memory.
-  data = {};
-  file.open(comm, arguments.output);
-  data.resize(file.count());
-  file.load(reinterpret_cast<unsigned char*>(data.data()), sizeof(T));
-  if (census(comm, data) != before) {
-    throw Error(MPI_ERR_OTHER, "wisp sort: --check: the output is not a permutation of the input");
-  }
-  if (!is_sorted_across_ranks(comm, data, less)) {
-    throw Error(MPI_ERR_OTHER, "wisp sort: --check: the output is not in order");
-  }
-  summary.checked = true;
-  return summary;
-}
-
-/// Calls `sort_width` with the smallest type of record that has `width` bytes.
-template <class Use, std::size_t N, std::size_t... More>
-SortSummary with_record(std::uint64_t width, Use use) {
-  if constexpr (sizeof...(More) > 0) {
-    if (width > N) return with_record<Use, More...>(width, use);
-  }
-  return use(Record<N>{});
-}
-
-template <class Use>
-SortSummary with_record_of(std::uint64_t width, Use use) {
-  return with_record<Use, 16, 32, 64, 100, 256, 1024, largest_record>(width, use);
-}
+ private:
+  bool is_shown_;
+  int ranks_;
+  std::string_view phase_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t done_ = 0;
+  double start_ = 0;
+  double said_ = 0;
+};
 
 /// FIRST:LAST, bytes FIRST … LAST-1 of a record.
-ByKey parse_key(const std::string& key, std::uint64_t record) {
-  if (key.empty()) return {0, record};
+void parse_record_key(const std::string& key, std::uint64_t record, LineOrder& order) {
+  order.key_begin = 0;
+  order.key_end = record;
+  if (key.empty()) return;
   std::size_t used = 0;
   try {
-    const std::uint64_t first = std::stoull(key, &used);
+    order.key_begin = std::stoull(key, &used);
     if (used < key.size() && key[used] == ':') {
       const std::string rest = key.substr(used + 1);
-      const std::uint64_t last = std::stoull(rest, &used);
-      if (used == rest.size() && first < last && last <= record) return {first, last - first};
+      order.key_end = std::stoull(rest, &used);
+      if (used == rest.size() && order.key_begin < order.key_end && order.key_end <= record) return;
     }
   } catch (const std::exception&) {
     // not numbers: said below
@@ -160,103 +119,231 @@ ByKey parse_key(const std::string& key, std::uint64_t record) {
   throw BadInput(fmt::format("wisp sort: --key {} is not FIRST:LAST with FIRST < LAST <= {}", key, record));
 }
 
-template <class T>
-SortSummary sort_numbers(const Comm& comm, const SortArguments& arguments) {
-  RecordFile file(sizeof(T), 4, arguments);
-  file.open(comm, arguments.input);
-  OutputFile output(comm, arguments.output);
-  return sort_as<T>(comm, arguments, file, output, Ascending{});
-}
-
-SortSummary sort_fixed_records(const Comm& comm, const SortArguments& arguments) {
-  if (arguments.record > largest_record) {
-    throw BadInput(fmt::format("wisp sort: --record {} is outside 1..{}", arguments.record, largest_record));
-  }
-  const ByKey less = parse_key(arguments.key, arguments.record);
-  return with_record_of(arguments.record, [&]<std::size_t N>(Record<N>) {
-    RecordFile file(arguments.record, 4.0 * N / static_cast<double>(arguments.record), arguments);
-    file.open(comm, arguments.input);
-    OutputFile output(comm, arguments.output);
-    return sort_as<Record<N>>(comm, arguments, file, output, less);
-  });
-}
-
-SortSummary sort_text(const Comm& comm, const SortArguments& arguments) {
-  constexpr std::uint64_t length_bytes = 2;
-  constexpr std::uint64_t longest = largest_record - length_bytes;
-  if (arguments.max_line < 1 || arguments.max_line > longest) {
-    throw BadInput(fmt::format("wisp sort: --max-line {} is outside 1..{}", arguments.max_line, longest));
-  }
-  LineFile file(arguments);
-  file.open(comm, arguments.input);
-  OutputFile output(comm, arguments.output);
-  return with_record_of(file.longest() + length_bytes, [&]<std::size_t N>(Record<N>) {
-    std::uint64_t lines = file.count();
-    comm.allreduce(in_place(), buffer_of(lines), MPI_SUM);
-    check_memory(comm, arguments, lines * N, 4);
-    return sort_as<Record<N>>(comm, arguments, file, output, ByKey{0, N});
-  });
-}
-
-SortSummary sort_file(const Comm& comm, const SortArguments& arguments) {
-  const int kinds =
-      (arguments.type.empty() ? 0 : 1) + (arguments.record > 0 ? 1 : 0) + (arguments.lines ? 1 : 0);
-  if (kinds != 1) throw BadInput("wisp sort: say what to sort with one of --type, --record and --lines");
+void check_arguments(const Comm& comm, const SortArguments& arguments) {
+  const bool has_lines = arguments.type.empty() && arguments.record == 0;
+  if ((arguments.lines && !has_lines) || (!arguments.type.empty() && arguments.record > 0))
+    throw BadInput("wisp sort: say what to sort with one of --lines, --type and --record");
   if (!arguments.key.empty() && arguments.record == 0) throw BadInput("wisp sort: --key needs --record");
+  if (!has_lines && (arguments.is_numeric || !arguments.separator.empty() || !arguments.line_keys.empty()))
+    throw BadInput("wisp sort: -n, -t and -k are for lines, not for --type or --record");
+  if (arguments.separator.size() > 1)
+    throw BadInput(fmt::format("wisp sort: -t '{}' is not one character", arguments.separator));
+  if (arguments.check && arguments.output == standard_stream)
+    throw BadInput("wisp sort: --check needs an OUTPUT that can be read again");
+  constexpr std::uint64_t least_memory = 4 * mebibyte;
+  if (arguments.memory_limit > 0 && arguments.memory_limit < least_memory) {
+    throw BadInput(fmt::format("wisp sort: --memory-limit {} is less than the {} bytes that a rank needs",
+                               arguments.memory_limit, least_memory));
+  }
   check_different_files(comm, arguments.input, arguments.output);
-  if (arguments.lines) return sort_text(comm, arguments);
-  if (arguments.record > 0) return sort_fixed_records(comm, arguments);
-  if (arguments.type == "i32") return sort_numbers<std::int32_t>(comm, arguments);
-  if (arguments.type == "u32") return sort_numbers<std::uint32_t>(comm, arguments);
-  if (arguments.type == "i64") return sort_numbers<std::int64_t>(comm, arguments);
-  if (arguments.type == "u64") return sort_numbers<std::uint64_t>(comm, arguments);
-  if (arguments.type == "f32") return sort_numbers<float>(comm, arguments);
-  return sort_numbers<double>(comm, arguments);
+}
+
+LineOrder line_order(const SortArguments& arguments) {
+  LineOrder order;
+  order.is_reversed = arguments.is_reversed;
+  if (arguments.record > 0) {
+    parse_record_key(arguments.key, arguments.record, order);
+    order.keeps_places = arguments.is_stable;
+    return order;
+  }
+  if (!arguments.separator.empty()) order.separator = arguments.separator[0];
+  const LineKeyOptions inherited{arguments.is_numeric, false, arguments.is_reversed};
+  for (const std::string& key : arguments.line_keys) order.keys.push_back(parse_line_key(key, inherited));
+  if (order.keys.empty() && arguments.is_numeric) order.keys.push_back(parse_line_key("1", inherited));
+  // The first of equal keys stays.
+  order.keeps_places = !order.keys.empty() && (arguments.is_stable || arguments.is_unique);
+  return order;
+}
+
+/// How large chunks are, and what stays in memory, of a rank's limit.
+struct MemoryPlan {
+  std::size_t chunk = 0;
+  std::uint64_t slice = 0;  ///< bytes of a slice that a rank merges
+  ElementOptions elements;
+};
+
+MemoryPlan plan_memory(const Comm& comm, const SortArguments& arguments) {
+  const std::uint64_t limit =
+      arguments.memory_limit > 0 ? arguments.memory_limit : memory_of_a_rank(comm) / 2;
+  std::error_code error;
+  std::uint64_t bytes = std::filesystem::file_size(arguments.input, error);
+  if (error) bytes = 128 * mebibyte * static_cast<std::uint64_t>(comm.size());  // of a stream, nobody knows
+  const std::uint64_t part = bytes / static_cast<std::uint64_t>(comm.size());
+  MemoryPlan plan;
+  // Numbers are sorted where they are read; text needs room for places, and for what it is coded as.
+  plan.chunk = arguments.type.empty() ? std::clamp(part / 8, mebibyte / 4, limit / 8)
+                                      : std::clamp(part / 2, mebibyte, limit / 4);
+  plan.slice = std::clamp(part / 8, mebibyte / 4, std::min(8 * mebibyte, limit / 8));
+  plan.elements.run_memory = limit / 8 * 3;
+  plan.elements.chunk_memory = limit / 4;
+  plan.elements.keeps_one_of_equal = arguments.is_unique;
+  plan.elements.inspects_input = arguments.check;
+  plan.elements.temporary_folder = arguments.temporary_folder;
+  return plan;
+}
+
+/// The output is in order, and the same elements as the input (or, without equal ones, as many as were
+/// written). What is on disk counts, not what was in memory.
+void check_output(const Comm& comm, const SortArguments& arguments, const SortedElements& elements,
+                  std::uint64_t written, std::size_t chunk_bytes) {
+  const auto reader = read_chunks(comm, arguments.output, elements.shape(), chunk_bytes);
+  Inspection seen;
+  while (const auto chunk = reader->next()) elements.inspect(*chunk, seen);
+  std::uint64_t sums[5] = {seen.count, seen.checksum, elements.input().count, elements.input().checksum,
+                           written};
+  comm.allreduce(in_place(), Buffer(sums), MPI_SUM);
+  const bool is_same = arguments.is_unique ? sums[0] == sums[4] : sums[0] == sums[2] && sums[1] == sums[3];
+  if (!is_same)
+    throw Error(MPI_ERR_OTHER, "wisp sort: --check: the output is not a permutation of the input");
+  // Each rank tells the next one its last element, or that of the rank before.
+  if (comm.rank() > 0) {
+    std::uint64_t size = 0;
+    comm.receive(buffer_of(size), comm.rank() - 1);
+    std::string below(size, '\0');
+    comm.receive(Buffer(below.data(), size, MPI_BYTE), comm.rank() - 1);
+    if (seen.count == 0) {
+      seen.last = below;
+    } else if (size > 0 && elements.is_before(seen.first, below)) {
+      seen.is_in_order = false;
+    }
+  }
+  if (comm.rank() + 1 < comm.size()) {
+    std::uint64_t size = seen.last.size();
+    comm.send(buffer_of(size), comm.rank() + 1);
+    comm.send(ConstBuffer(seen.last.data(), size, MPI_BYTE), comm.rank() + 1);
+  }
+  int is_in_order = seen.is_in_order ? 1 : 0;
+  comm.allreduce(in_place(), buffer_of(is_in_order), MPI_MIN);
+  if (is_in_order == 0) throw Error(MPI_ERR_OTHER, "wisp sort: --check: the output is not in order");
+}
+
+/// What a sort of a file says about itself; the same on all ranks.
+struct SortSummary {
+  std::uint64_t elements = 0;
+  std::uint64_t fewest = 0;  ///< elements of a rank after sorting
+  std::uint64_t most = 0;
+  double run_seconds = 0;
+  double merge_seconds = 0;
+  double check_seconds = 0;
+};
+
+SortSummary sort_elements(const Comm& comm, const SortArguments& arguments, const MemoryPlan& plan,
+                          SortedElements& elements) {
+  SortSummary summary;
+  Progress progress(comm, arguments.progress);
+  double start = MPI_Wtime();
+  const auto lap = [&] {
+    comm.barrier();
+    const double now = MPI_Wtime();
+    return now - std::exchange(start, now);
+  };
+  std::unique_ptr<ChunkReader> reader = read_chunks(comm, arguments.input, elements.shape(), plan.chunk);
+  const std::unique_ptr<Output> output = open_output(comm, arguments.output);
+  progress.begin("sorting", reader->bytes().value_or(0));
+  while (std::optional<Chunk> chunk = reader->next()) {
+    const std::uint64_t bytes = chunk->size;
+    elements.add(std::move(*chunk));
+    progress.advance(bytes);
+  }
+  reader->finish();
+  reader.reset();
+  elements.finish();
+  summary.run_seconds = lap();
+
+  const Slot all = elements.count();
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  progress.begin("merging", elements.bytes() / ranks);
+  const double of_slice =
+      static_cast<double>(plan.slice) / static_cast<double>(std::max<std::uint64_t>(elements.bytes(), 1));
+  const Slot share = std::max<Slot>(1, static_cast<Slot>(of_slice * static_cast<double>(all)));
+  for (Slot begin = 0; begin < all;) {
+    const Slot slice = std::min(all - begin, share * ranks);
+    const wisp::detail::Balance balance(slice, comm.size());
+    std::vector<Slot> ends;
+    for (int rank = 1; rank <= comm.size(); ++rank) ends.push_back(begin + balance.begin(rank));
+    std::string text = elements.merge(ends);
+    const std::uint64_t bytes = text.size();
+    output->append(std::move(text));
+    progress.advance(bytes);
+    begin += slice;
+  }
+  output->commit();
+  std::uint64_t merged = elements.merged();
+  comm.allreduce(buffer_of(merged), buffer_of(summary.elements), MPI_SUM);
+  comm.allreduce(buffer_of(merged), buffer_of(summary.fewest), MPI_MIN);
+  comm.allreduce(buffer_of(merged), buffer_of(summary.most), MPI_MAX);
+  summary.merge_seconds = lap();
+  if (arguments.check) check_output(comm, arguments, elements, merged, plan.chunk);
+  summary.check_seconds = lap();
+  return summary;
 }
 
 int run_sort(const SortArguments& arguments) {
   const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
-  const SortSummary summary = sort_file(comm, arguments);
-  if (comm.rank() == 0) {
-    fmt::print("sorted {} on {}, {} each: read {:.3f} s, sort {:.3f} s, write {:.3f} s{}\n",
-               counted(static_cast<long long>(summary.elements), arguments.lines ? "line" : "element"),
+  check_arguments(comm, arguments);
+  const LineOrder order = line_order(arguments);
+  const MemoryPlan plan = plan_memory(comm, arguments);
+  const std::unique_ptr<SortedElements> elements =
+      arguments.type.empty() ? make_strings(comm, arguments.record, order, plan.elements)
+                             : make_numbers(comm, arguments.type, arguments.is_reversed, plan.elements);
+  const SortSummary summary = sort_elements(comm, arguments, plan, *elements);
+  if (comm.rank() == 0 && arguments.output != standard_stream) {
+    const bool has_lines = elements->shape().width == 0;
+    fmt::print("sorted {} on {}, {} each: runs {:.3f} s, merge {:.3f} s{}\n",
+               counted(static_cast<long long>(summary.elements), has_lines ? "line" : "element"),
                counted(comm.size(), "rank"),
-               summary.fewest == summary.most ? fmt::format("{}", summary.most)
-                                              : fmt::format("{} or {}", summary.fewest, summary.most),
-               summary.read_seconds, summary.sort_seconds, summary.write_seconds,
-               summary.checked ? "; checked: in order, a permutation of the input" : "");
+               summary.fewest == summary.most       ? fmt::format("{}", summary.most)
+               : summary.fewest + 1 == summary.most ? fmt::format("{} or {}", summary.fewest, summary.most)
+                                                    : fmt::format("{} to {}", summary.fewest, summary.most),
+               summary.run_seconds, summary.merge_seconds,
+               arguments.check ? "; checked: in order, a permutation of the input" : "");
   }
   return 0;
+}
+
+std::string default_temporary_folder() {
+  const char* folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
 }  // namespace
 
 Command add_sort(CLI::App& app) {
   auto arguments = std::make_shared<SortArguments>();
+  arguments->temporary_folder = default_temporary_folder();
   CLI::App* command = app.add_subcommand("sort", "Sort a file with all ranks, each with the same share");
-  command->add_option("INPUT", arguments->input, "File to sort")->required();
-  command->add_option("OUTPUT", arguments->output, "File to write; replaced when all is sorted")->required();
+  command->add_option("INPUT", arguments->input, "File to sort; - is standard input")->required();
+  command
+      ->add_option("OUTPUT", arguments->output,
+                   "File to write, replaced when all is sorted; - is standard output")
+      ->required();
+  command->add_flag("--lines", arguments->lines, "Lines of text, compared bytewise (the default)");
   command->add_option("--type", arguments->type, "Little-endian numbers (NaN last)")
       ->check(one_of({"i32", "u32", "i64", "u64", "f32", "f64"}));
   command->add_option("--record", arguments->record, "Records of this many bytes, compared bytewise")
       ->transform(size_with_suffix())
       ->check(CLI::PositiveNumber);
   command->add_option("--key", arguments->key, "Compare records by bytes FIRST:LAST (LAST not included)");
-  command->add_flag("--lines", arguments->lines, "Lines of text, compared bytewise");
-  command->add_option("--max-line", arguments->max_line, "The most bytes that a line may have")
-      ->transform(size_with_suffix())
-      ->capture_default_str();
+  command->add_flag("-r,--reverse", arguments->is_reversed, "The largest first");
+  command->add_flag("-u,--unique", arguments->is_unique, "Only the first of equal elements");
+  command->add_flag("-s,--stable", arguments->is_stable, "Elements with equal keys stay in their order");
+  command->add_flag("-n,--numeric-sort", arguments->is_numeric, "Compare lines as numbers");
+  command->add_option("-t,--field-separator", arguments->separator,
+                      "The character between fields; without it, fields begin with blanks");
+  command->add_option(
+      "-k", arguments->line_keys,
+      "A key of lines, as POSIX sort has it: F[.C][OPTS][,F[.C][OPTS]] with OPTS of b, f, n, r");
   command->add_flag("--check", arguments->check,
                     "Read the output again: in order, and a permutation of the input");
   command
-      ->add_option("--memory-limit", arguments->memory_limit,
-                   "Memory that a rank may use, as in 500M or 2G; without it, its part of what is free")
+      ->add_option(
+          "--memory-limit", arguments->memory_limit,
+          "Memory that a rank may use, as in 500M or 2G; what is more goes to temporary files. Without "
+          "it, half of its part of what is free")
       ->transform(size_with_suffix())
       ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--assignment", arguments->assignment,
-                   "Who sends elements to whom: greedy, or deterministic, with at most eight messages a rank")
-      ->check(one_of({"greedy", "deterministic"}))
+  command->add_option("-T,--temporary-directory", arguments->temporary_folder, "Where temporary files are")
+      ->check(CLI::ExistingDirectory)
       ->capture_default_str();
   command
       ->add_option("--progress", arguments->progress,
@@ -266,7 +353,8 @@ Command add_sort(CLI::App& app) {
       ->capture_default_str();
   command->footer(
       "Examples:\n"
-      "  mpirun -n 16 wisp sort words.txt sorted.txt --lines\n"
+      "  mpirun -n 16 wisp sort words.txt sorted.txt\n"
+      "  mpirun -n 16 wisp sort table.csv sorted.csv -t , -k 2,2n -k 1,1\n"
       "  mpirun -n 16 wisp sort keys.bin sorted.bin --type u64 --check\n"
       "  mpirun -n 16 wisp sort records.bin sorted.bin --record 100 --key 0:10 --memory-limit 2G");
   return {command, [arguments] { return run_sort(*arguments); }};

@@ -1,12 +1,15 @@
 #include "cli/sort_file.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,28 +17,17 @@
 #include <limits>
 #include <utility>
 
-#include "cli/terminal.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::cli {
 namespace {
 
-// A rank in the middle of a call hears of no signal, and what has ended it may not wait for long.
-constexpr std::uint64_t largest_call = std::uint64_t{4} << 20;
-
 std::string mpi_text(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);
   return {text, detail::as_size(length)};
-}
-
-/// How many calls the rank with most bytes needs; every rank makes as many, for they are collective.
-std::uint64_t agreed_calls(const Comm& comm, std::uint64_t bytes) {
-  std::uint64_t calls = (bytes + largest_call - 1) / largest_call;
-  comm.allreduce(in_place(), buffer_of(calls), MPI_MAX);
-  return calls;
 }
 
 std::uint64_t machine_memory() {
@@ -50,8 +42,7 @@ std::uint64_t machine_memory() {
   return std::numeric_limits<std::uint64_t>::max();
 }
 
-/// What one rank may use: its limit by the system, and its part of what the machine has left.
-std::uint64_t memory_of_a_rank() {
+std::uint64_t memory_of_this_rank() {
   MPI_Comm node = MPI_COMM_NULL;
   int ranks_here = 1;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -113,7 +104,7 @@ void agree_on_errors(const Comm& comm, const std::string& message) {
   throw BadInput(text);
 }
 
-InputFile::InputFile(const Comm& comm, const std::string& path) : comm_(comm) {
+InputFile::InputFile(const Comm& comm, const std::string& path) {
   std::string problem;
   if (comm.rank() == 0) {
     std::error_code code;
@@ -137,125 +128,246 @@ InputFile::InputFile(const Comm& comm, const std::string& path) : comm_(comm) {
 }
 
 InputFile::~InputFile() {
+  if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
   if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
 }
 
-void InputFile::read_all(const Bytes& bytes, void* into) const {
-  const std::uint64_t calls = agreed_calls(comm_, bytes.size());
-  for (std::uint64_t call = 0; call < calls; ++call) {
-    const std::uint64_t done = std::min(bytes.size(), call * largest_call);
-    const std::uint64_t part = std::min(largest_call, bytes.size() - done);
-    wisp::detail::check_mpi(MPI_File_read_at_all(file_, static_cast<MPI_Offset>(bytes.begin + done),
-                                                 static_cast<char*>(into) + done, static_cast<int>(part),
-                                                 MPI_CHAR, MPI_STATUS_IGNORE),
-                            "MPI_File_read_at_all");
+void InputFile::start_read(std::uint64_t offset, void* into, std::size_t bytes) {
+  wisp::detail::check_mpi(MPI_File_iread_at(file_, static_cast<MPI_Offset>(offset), into,
+                                            static_cast<int>(bytes), MPI_CHAR, &request_),
+                          "MPI_File_iread_at");
+}
+
+void InputFile::finish_read() {
+  wisp::detail::check_mpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait after MPI_File_iread_at");
+}
+
+namespace {
+
+/// Through MPI-IO, in parallel: while a block is written, the next one is made.
+class OutputFile final : public Output {
+ public:
+  OutputFile(const Comm& comm, const std::string& path) : comm_(comm), path_(path) {
+    std::string problem;
+    int process = static_cast<int>(getpid());
+    comm.bcast(buffer_of(process), 0);
+    temporary_ = fmt::format("{}.wisp-{}", path, process);
+    if (comm.rank() == 0) {
+      std::error_code code;
+      const auto status = std::filesystem::status(path, code);
+      if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+        problem = fmt::format("wisp sort: the output {} exists and is not a regular file", path);
+      } else if (std::filesystem::exists(status) && access(path.c_str(), W_OK) != 0) {
+        problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
+      } else if (RemovedWhenInterrupted::begin(temporary_); !std::ofstream(temporary_)) {
+        problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
+      }
+    }
+    agree_on_errors(comm, problem);
+    const int code =
+        MPI_File_open(MPI_COMM_WORLD, temporary_.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file_);
+    agree_on_errors(comm, code == MPI_SUCCESS ? std::string()
+                                              : fmt::format("wisp sort: the output {} cannot be opened: {}",
+                                                            path, mpi_text(code)));
   }
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  ~OutputFile() override {
+    if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+    if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
+    if (comm_.rank() != 0) return;
+    if (!committed_) std::remove(temporary_.c_str());
+    RemovedWhenInterrupted::end();
+  }
+
+  void append(std::string text) override {
+    std::uint64_t bytes = text.size();
+    std::uint64_t before = 0;
+    std::uint64_t all = 0;
+    comm_.exscan(buffer_of(bytes), buffer_of(before), MPI_SUM);
+    comm_.allreduce(buffer_of(bytes), buffer_of(all), MPI_SUM);
+    finish_write();
+    agree_on_errors(comm_, problem_);
+    writing_ = std::move(text);
+    offset_ = size_ + before;
+    done_ = 0;
+    start_write();
+    // More than one call takes is not overlapped.
+    while (writing_.size() - done_ > largest_call) {
+      finish_write();
+      done_ += largest_call;
+      start_write();
+    }
+    size_ += all;
+  }
+
+  void commit() override {
+    finish_write();
+    const int code = MPI_File_close(&file_);
+    if (code != MPI_SUCCESS) fail(code);
+    agree_on_errors(comm_, problem_);
+    if (comm_.rank() == 0) {
+      std::error_code error;
+      if (std::filesystem::file_size(temporary_, error) != size_) {
+        problem_ = fmt::format(
+            "wisp sort: writing {} failed: the file system took fewer bytes than there are", path_);
+      } else if (std::filesystem::rename(temporary_, path_, error); error) {
+        problem_ = fmt::format("wisp sort: the output {} is not writable: {}", path_, error.message());
+      }
+    }
+    agree_on_errors(comm_, problem_);
+    committed_ = true;
+  }
+
+ private:
+  static constexpr std::size_t largest_call = std::size_t{256} << 20;
+
+  void fail(int code) { problem_ = fmt::format("wisp sort: writing {} failed: {}", path_, mpi_text(code)); }
+  void start_write() {
+    const std::size_t bytes = std::min(largest_call, writing_.size() - done_);
+    if (bytes == 0) return;
+    const int code =
+        MPI_File_iwrite_at(file_, static_cast<MPI_Offset>(offset_ + done_), writing_.data() + done_,
+                           static_cast<int>(bytes), MPI_CHAR, &request_);
+    if (code != MPI_SUCCESS) fail(code);
+  }
+  void finish_write() {
+    if (request_ == MPI_REQUEST_NULL) return;
+    const int code = MPI_Wait(&request_, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) fail(code);
+  }
+
+  const Comm& comm_;
+  std::string path_;
+  std::string temporary_;
+  std::string problem_;
+  MPI_File file_ = MPI_FILE_NULL;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  std::string writing_;
+  std::uint64_t offset_ = 0;
+  std::size_t done_ = 0;
+  std::uint64_t size_ = 0;
+  bool committed_ = false;
+};
+
+/// Rank 0 writes what it gets from the others.
+class StandardOutput final : public Output {
+ public:
+  explicit StandardOutput(const Comm& comm) : comm_(comm) { std::signal(SIGPIPE, SIG_IGN); }
+
+  void append(std::string text) override {
+    std::vector<std::uint64_t> sizes(detail::as_size(comm_.size()));
+    std::uint64_t own = text.size();
+    comm_.gather(buffer_of(own), Buffer(sizes.data(), sizes.size() * sizeof(own), MPI_BYTE), 0);
+    if (comm_.rank() > 0) {
+      comm_.send(ConstBuffer(text.data(), text.size(), MPI_BYTE), 0);
+    } else {
+      write(text);
+      for (int rank = 1; rank < comm_.size(); ++rank) {
+        text.resize(sizes[detail::as_size(rank)]);
+        comm_.receive(Buffer(text.data(), text.size(), MPI_BYTE), rank);
+        write(text);
+      }
+    }
+    agree_on_errors(comm_, problem_);
+  }
+  void commit() override {
+    if (comm_.rank() == 0 && std::fflush(stdout) != 0) fail();
+    agree_on_errors(comm_, problem_);
+  }
+
+ private:
+  void fail() {
+    problem_ = fmt::format("wisp sort: writing to standard output failed: {}", std::strerror(errno));
+  }
+  void write(const std::string& text) {
+    if (problem_.empty() && std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) fail();
+  }
+
+  const Comm& comm_;
+  std::string problem_;
+};
+
+}  // namespace
+
+std::unique_ptr<Output> open_output(const Comm& comm, const std::string& path) {
+  if (path == standard_stream) return std::make_unique<StandardOutput>(comm);
+  return std::make_unique<OutputFile>(comm, path);
 }
 
-void InputFile::read(const Bytes& bytes, void* into) const {
-  wisp::detail::check_mpi(MPI_File_read_at(file_, static_cast<MPI_Offset>(bytes.begin), into,
-                                           static_cast<int>(bytes.size()), MPI_CHAR, MPI_STATUS_IGNORE),
-                          "MPI_File_read_at");
+RunStore::~RunStore() {
+  if (mapped_ != nullptr) munmap(const_cast<std::byte*>(mapped_), file_bytes_);
+  if (file_ >= 0) close(file_);
 }
 
-OutputFile::OutputFile(const Comm& comm, const std::string& path) : comm_(comm), path_(path) {
-  std::string problem;
-  int process = static_cast<int>(getpid());
-  comm.bcast(buffer_of(process), 0);
-  temporary_ = fmt::format("{}.wisp-{}", path, process);
-  if (comm.rank() == 0) {
-    std::error_code code;
-    const auto status = std::filesystem::status(path, code);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-      problem = fmt::format("wisp sort: the output {} exists and is not a regular file", path);
-    } else if (std::filesystem::exists(status) && access(path.c_str(), W_OK) != 0) {
-      problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
-    } else if (RemovedWhenInterrupted::begin(temporary_); !std::ofstream(temporary_)) {
-      problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
+void RunStore::add(Block block) {
+  Run& run = runs_.emplace_back();
+  run.size = block.size;
+  if (file_ < 0 && in_memory_ + block.size <= memory_limit_) {
+    in_memory_ += block.size;
+    run.block = std::move(block);
+    return;
+  }
+  run.offset = file_bytes_;
+  if (problem_.empty()) write(block);
+}
+
+void RunStore::write(const Block& block) {
+  const auto fail = [&] {
+    problem_ = fmt::format("wisp sort: temporary files in {} failed: {}; see --temporary-directory", folder_,
+                           std::strerror(errno));
+  };
+  if (file_ < 0) {
+    std::string name = folder_ + "/wisp-sort-XXXXXX";
+    file_ = mkstemp(name.data());
+    if (file_ < 0) return fail();
+    unlink(name.c_str());  // nothing is left, however this ends
+  }
+  for (std::size_t done = 0; done < block.size;) {
+    const ssize_t written = ::write(file_, block.bytes.get() + done, block.size - done);
+    if (written < 0 && errno != EINTR) return fail();
+    if (written > 0) done += static_cast<std::size_t>(written);
+  }
+  file_bytes_ += block.size;
+}
+
+void RunStore::finish(const Comm& comm) {
+  if (problem_.empty() && file_bytes_ > 0) {
+    void* const mapped = mmap(nullptr, file_bytes_, PROT_READ, MAP_SHARED, file_, 0);
+    if (mapped == MAP_FAILED) {
+      problem_ = fmt::format("wisp sort: mapping a temporary file failed: {}", std::strerror(errno));
+    } else {
+      mapped_ = static_cast<const std::byte*>(mapped);
     }
   }
-  agree_on_errors(comm, problem);
-  const int code = MPI_File_open(MPI_COMM_WORLD, temporary_.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file_);
-  agree_on_errors(comm, code == MPI_SUCCESS ? std::string()
-                                            : fmt::format("wisp sort: the output {} cannot be opened: {}",
-                                                          path, mpi_text(code)));
+  agree_on_errors(comm, problem_);
 }
 
-OutputFile::~OutputFile() {
-  if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
-  if (comm_.rank() != 0) return;
-  if (!committed_) std::remove(temporary_.c_str());
-  RemovedWhenInterrupted::end();
+std::span<const std::byte> RunStore::run(std::size_t i) const {
+  if (i >= runs_.size()) return {};
+  const Run& run = runs_[i];
+  return run.block.bytes != nullptr ? run.block.span() : std::span(mapped_ + run.offset, run.size);
 }
 
-void OutputFile::write_all(std::uint64_t offset, const char* data, std::uint64_t bytes) {
-  const std::uint64_t calls = agreed_calls(comm_, bytes);
-  std::string problem;
-  for (std::uint64_t call = 0; call < calls; ++call) {
-    const std::uint64_t done = std::min(bytes, call * largest_call);
-    const std::uint64_t part = std::min(largest_call, bytes - done);
-    const int code = MPI_File_write_at_all(file_, static_cast<MPI_Offset>(offset + done), data + done,
-                                           static_cast<int>(part), MPI_CHAR, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) problem = fmt::format("wisp sort: writing {} failed: {}", path_, mpi_text(code));
-  }
-  agree_on_errors(comm_, problem);
-}
-
-void OutputFile::commit(std::uint64_t size) {
-  const int code = MPI_File_close(&file_);
-  std::string problem;
-  if (code != MPI_SUCCESS) problem = fmt::format("wisp sort: writing {} failed: {}", path_, mpi_text(code));
-  agree_on_errors(comm_, problem);
-  if (comm_.rank() == 0) {
-    std::error_code error;
-    if (std::filesystem::file_size(temporary_, error) != size) {
-      problem =
-          fmt::format("wisp sort: writing {} failed: the file system took fewer bytes than there are", path_);
-    } else if (std::filesystem::rename(temporary_, path_, error); error) {
-      problem = fmt::format("wisp sort: the output {} is not writable: {}", path_, error.message());
-    }
-  }
-  agree_on_errors(comm_, problem);
-  committed_ = true;
+void RunStore::forget_pages() const {
+  if (mapped_ != nullptr) madvise(const_cast<std::byte*>(mapped_), file_bytes_, MADV_DONTNEED);
 }
 
 void check_different_files(const Comm& comm, const std::string& input, const std::string& output) {
   std::string problem;
   std::error_code code;
+  if (input == standard_stream || output == standard_stream) return;
   if (comm.rank() == 0 && std::filesystem::equivalent(input, output, code)) {
     problem = fmt::format("wisp sort: input and output are the same file, {}", input);
   }
   agree_on_errors(comm, problem);
 }
 
-void check_memory(const Comm& comm, const SortArguments& arguments, std::uint64_t file_bytes, double factor) {
-  std::uint64_t limit = arguments.memory_limit == 0 ? memory_of_a_rank() : arguments.memory_limit;
+std::uint64_t memory_of_a_rank(const Comm& comm) {
+  std::uint64_t limit = memory_of_this_rank();
   comm.allreduce(in_place(), buffer_of(limit), MPI_MIN);
-  const double needed = factor * static_cast<double>(file_bytes) / comm.size();
-  if (needed <= static_cast<double>(limit)) return;
-  constexpr double mebibyte = 1024.0 * 1024.0;
-  throw BadInput(
-      fmt::format("wisp sort: the input is too large: each of {} would need {:.1f} MiB of memory, and has "
-                  "{:.1f} MiB; use more nodes",
-                  counted(comm.size(), "rank"), needed / mebibyte, static_cast<double>(limit) / mebibyte));
-}
-
-SortOptions sort_options(const Comm& comm, const SortArguments& arguments) {
-  SortOptions options;
-  if (arguments.assignment == "deterministic") options.assignment = SortOptions::Assignment::deterministic;
-  const bool watched =
-      arguments.progress == "always" || (arguments.progress == "auto" && isatty(STDERR_FILENO) != 0);
-  if (comm.rank() == 0 && watched) {
-    // Short runs say nothing; then a line at most every tenth of a second.
-    options.progress = [start = MPI_Wtime(), said = 0.1](const SortProgress& progress) mutable {
-      const double elapsed = MPI_Wtime() - start;
-      if (elapsed < said) return;
-      said = elapsed + 0.1;
-      show_progress(fmt::format("wisp sort: {:.1f} s, {}, level {}, {} elements in the group of rank 0",
-                                elapsed, progress.phase, progress.level, progress.elements));
-    };
-  }
-  return options;
+  return limit;
 }
 
 }  // namespace wisp::cli

@@ -2,37 +2,35 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/bad_input.hpp"
 #include "wisp/comm.hpp"
-#include "wisp/sort_options.hpp"
+
+// The files of a sort: its input and output, which all ranks share, and what a rank keeps for itself.
 
 namespace wisp::cli {
 
-struct SortArguments {
-  std::string input;
-  std::string output;
-  std::string type;          ///< i32, u32, …; empty: another kind of element
-  std::uint64_t record = 0;  ///< bytes of a record; 0: another kind
-  std::string key;           ///< FIRST:LAST bytes of a record; empty: all
-  bool lines = false;
-  std::uint64_t max_line = 256;
-  bool check = false;
-  std::uint64_t memory_limit = 0;  ///< bytes of one rank; 0: what the machine has
-  std::string progress = "auto";
-  std::string assignment = "greedy";
+/// Memory that nobody has set to zero.
+struct Block {
+  std::unique_ptr<std::byte[]> bytes;
+  std::size_t size = 0;
+
+  Block() = default;
+  explicit Block(std::size_t bytes_of_it)
+      : bytes(std::make_unique_for_overwrite<std::byte[]>(bytes_of_it)), size(bytes_of_it) {}
+  char* data() { return reinterpret_cast<char*>(bytes.get()); }
+  std::span<const std::byte> span() const { return {bytes.get(), size}; }
 };
 
-/// Bytes begin … end-1 of a file.
-struct Bytes {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t size() const { return end - begin; }
-};
+/// The name that stands for standard input or output.
+constexpr std::string_view standard_stream = "-";
 
 /// An open file that all ranks read, in parallel.
 class InputFile {
@@ -43,46 +41,66 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   std::uint64_t size() const { return size_; }
-  /// Collective: every rank reads its own bytes.
-  void read_all(const Bytes& bytes, void* into) const;
-  /// Of this rank alone, less than 2 GiB.
-  void read(const Bytes& bytes, void* into) const;
+  /// Of this rank alone, at most largest_call bytes: begins, and waits for the end; one at a time.
+  void start_read(std::uint64_t offset, void* into, std::size_t bytes);
+  void finish_read();
+
+  static constexpr std::size_t largest_call = std::size_t{256} << 20;
 
  private:
-  const Comm& comm_;
   MPI_File file_ = MPI_FILE_NULL;
+  MPI_Request request_ = MPI_REQUEST_NULL;
   std::uint64_t size_ = 0;
 };
 
-/// The output under a name of its own until it is whole; then it takes the name it is to have. Dropped before
-/// that, nothing is left. All members are collective.
-class OutputFile {
+/// Where sorted bytes go, the next ones of all ranks in their order. All members are collective.
+class Output {
  public:
-  OutputFile(const Comm& comm, const std::string& path);
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  void write_all(std::uint64_t offset, const char* data, std::uint64_t bytes);
-  void commit(std::uint64_t size);
-
- private:
-  const Comm& comm_;
-  std::string path_;
-  std::string temporary_;
-  MPI_File file_ = MPI_FILE_NULL;
-  bool committed_ = false;
+  virtual ~Output() = default;
+  /// Takes the text; it may still be written when this returns.
+  virtual void append(std::string text) = 0;
+  virtual void commit() = 0;
 };
 
-/// What a sort of a file says about itself; the same on all ranks.
-struct SortSummary {
-  std::uint64_t elements = 0;
-  std::uint64_t fewest = 0;  ///< elements of a rank after sorting
-  std::uint64_t most = 0;
-  double read_seconds = 0;
-  double sort_seconds = 0;
-  double write_seconds = 0;
-  bool checked = false;
+/// A file under a name of its own until it is whole; then it takes the name it is to have. Dropped before
+/// that, nothing is left.
+std::unique_ptr<Output> open_output(const Comm& comm, const std::string& path);
+
+/// What a rank keeps: in memory, and from a limit on in a temporary file without a name.
+class RunStore {
+ public:
+  RunStore(std::string folder, std::uint64_t memory_limit)
+      : folder_(std::move(folder)), memory_limit_(memory_limit) {}
+  ~RunStore();
+  RunStore(const RunStore&) = delete;
+  RunStore& operator=(const RunStore&) = delete;
+
+  void add(Block block);
+  /// After the last: what could not be kept is an error on all ranks.
+  void finish(const Comm& comm);
+  std::size_t count() const { return runs_.size(); }
+  std::span<const std::byte> run(std::size_t i) const;
+  /// What was read from the file need not stay in memory.
+  void forget_pages() const;
+  bool has_failed() const { return !problem_.empty(); }
+  std::uint64_t file_bytes() const { return file_bytes_; }
+
+ private:
+  void write(const Block& block);
+
+  struct Run {
+    Block block;
+    std::uint64_t offset = 0;  ///< in the file, if there is no block
+    std::size_t size = 0;
+  };
+  std::vector<Run> runs_;
+  std::string folder_;
+  std::uint64_t memory_limit_;
+  std::uint64_t in_memory_ = 0;
+  int file_ = -1;
+  std::uint64_t file_bytes_ = 0;
+  const std::byte* mapped_ = nullptr;
+  std::string problem_;
 };
 
 /// Throws BadInput on all ranks, with the message of the first rank that has one.
@@ -90,9 +108,8 @@ void agree_on_errors(const Comm& comm, const std::string& message);
 
 void check_different_files(const Comm& comm, const std::string& input, const std::string& output);
 
-/// Throws BadInput unless the elements of `file_bytes`, in memory `factor` times, fit into a rank's limit.
-void check_memory(const Comm& comm, const SortArguments& arguments, std::uint64_t file_bytes, double factor);
-
-SortOptions sort_options(const Comm& comm, const SortArguments& arguments);
+/// What one rank may use: its limit by the system, and its part of what the machine has left; the least of
+/// all ranks.
+std::uint64_t memory_of_a_rank(const Comm& comm);
 
 }  // namespace wisp::cli

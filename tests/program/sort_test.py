@@ -89,7 +89,83 @@ class Sort(unittest.TestCase):
             with self.subTest(ranks):
                 self.check(text, expected, "--lines", ranks=ranks)
         self.check(text[:-1], expected, "--lines")  # the last line need not end
-        self.check(text, expected, "--lines", "--assignment", "deterministic", ranks=16)
+        self.check(text, expected, ranks=16)  # lines, if nothing is said
+
+    def test_lines_of_any_length(self):
+        generator = random.Random(4)
+        lines = [generator.randbytes(generator.choice([3, 50, 5000])).replace(b"\n", b"") for _ in range(500)]
+        lines += [b"x" * 3_000_000, b"x" * 2_999_999 + b"w", b"y"]
+        generator.shuffle(lines)
+        self.check(b"\n".join(lines), b"".join(line + b"\n" for line in sorted(lines)), ranks=5)
+        self.check(b"z" * 2_000_000, b"z" * 2_000_000 + b"\n", ranks=5)  # most ranks have no line
+
+    def sort_as_gnu_does(self, text, *options, ranks=3):
+        expected = subprocess.run(["sort", *options], input=text, capture_output=True, check=True,
+                                  env={**os.environ, "LC_ALL": "C"}).stdout
+        with self.subTest(options):
+            source = self.path("input", text)
+            result = run("sort", source, self.output, *options, ranks=ranks)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(self.output, "rb") as file:
+                self.assertEqual(file.read(), expected)
+
+    def test_options_as_of_sort(self):
+        generator = random.Random(5)
+        words = [b"a", b"A", b"ab", b"b", b"-1", b"10", b"9", b"009.50", b"-0.5", b".5", b"1e3", b"", b"a\0", b"-", b"0"]
+        def line():
+            blanks = generator.choice([b"", b"", b" ", b"\t "])
+            return blanks + generator.choice([b" ", b",", b"  "]).join(generator.choices(words, k=generator.randint(0, 4)))
+        text = b"".join(line() + b"\n" for _ in range(2000))
+        for options in ["-r", "-u", "-n", "-n -r", "-n -s", "-n -u", "-r -u", "-s -n -r", "-k 2", "-k 2,2", "-k 2,2n",
+                        "-k 2n -k 1,1r", "-t , -k 2,2 -s", "-t , -k 2,2nr -u", "-k 1.2,1.3", "-k 1b,1b -r", "-k 2b,2.1b",
+                        "-t , -k 2.2", "-t , -k 1,1f -k 2", "-k 1f -s -r", "-t , -k 3,3 -k 1,2 -r", "-n -k 1,1 -k 2,2r",
+                        "-t , -k 2,1", "-k 1,1f -u"]:
+            self.sort_as_gnu_does(text, *options.split())
+
+    def test_numbers_and_records_with_options(self):
+        values = [random.Random(6).randint(-50, 50) for _ in range(2000)]
+        pack = lambda numbers, code: struct.pack(f"<{len(numbers)}{code}", *numbers)
+        for name, code in [("i32", "i"), ("i64", "q"), ("f32", "f"), ("f64", "d")]:
+            self.check(pack(values, code), pack(sorted(values, reverse=True), code), "--type", name, "-r")
+            self.check(pack(values, code), pack(sorted(set(values)), code), "--type", name, "-u")
+            self.check(pack(values, code), pack(sorted(set(values), reverse=True), code), "--type", name, "-u", "-r")
+        generator = random.Random(7)
+        records = [bytes(generator.choices(b"abc", k=5)) + generator.randbytes(2) for _ in range(3000)]
+        key = lambda record: record[1:3]
+        first = {}
+        for record in records:
+            first.setdefault(key(record), record)
+        self.check(b"".join(records), b"".join(sorted(records, key=key)), "--record", "7", "--key", "1:3", "-s")
+        self.check(b"".join(records), b"".join(sorted(records, key=lambda r: (key(r), r), reverse=True)), "--record", "7",
+                   "--key", "1:3", "-r")
+        self.check(b"".join(records), b"".join(first[k] for k in sorted(first)), "--record", "7", "--key", "1:3", "-s", "-u")
+        wide = [generator.randbytes(10_000) for _ in range(200)]
+        self.check(b"".join(wide), b"".join(sorted(wide)), "--record", "10000")
+
+    def test_streams(self):
+        generator = random.Random(8)
+        lines = [generator.randbytes(generator.randint(0, 40)).replace(b"\n", b" ") for _ in range(20_000)]
+        expected = b"".join(line + b"\n" for line in sorted(lines))
+        for ranks in (1, 3, 5):
+            result = subprocess.run([*MPIRUN, "-n", str(ranks), WISP, "sort", "-", "-", "--memory-limit", "4M"],
+                                    input=b"\n".join(lines), capture_output=True, timeout=300)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stdout, expected)
+        result = subprocess.run([*MPIRUN, "-n", "3", WISP, "sort", "-", self.output, "--type", "u32"], input=b"12345",
+                                capture_output=True, timeout=300)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"standard input has 5 bytes, which is not a multiple of the element's 4", result.stderr)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_more_than_memory(self):
+        generator = random.Random(9)
+        numbers = [generator.getrandbits(32) for _ in range(6_000_000)]
+        pack = lambda numbers: struct.pack(f"<{len(numbers)}I", *numbers)
+        self.check(pack(numbers), pack(sorted(numbers)), "--type", "u32", "--memory-limit", "4M", ranks=2)
+        lines = [b"%d" % number for number in numbers[:2_000_000]]
+        temporary = os.path.join(self.folder, "..")
+        self.check(b"\n".join(lines), b"".join(line + b"\n" for line in sorted(lines)), "--memory-limit", "4M", "-T",
+                   temporary, ranks=2)
 
     def test_nothing(self):
         self.check(b"", b"", "--lines")
@@ -107,7 +183,6 @@ class Sort(unittest.TestCase):
     def test_wrong_inputs(self):
         good = self.path("good", struct.pack("<4I", 4, 3, 2, 1))
         odd = self.path("odd", b"12345")
-        long = self.path("long", b"short\n" + b"y" * 20 + b"\nshort\n" + b"z" * 300 + b"\n")
         self.refuse("does not exist", self.path("missing"), self.output, "--type", "u32")
         self.refuse("not a regular file", self.folder, self.output, "--type", "u32")
         self.refuse("5 bytes, which is not a multiple of the element's 4", odd, self.output, "--type", "u32")
@@ -116,14 +191,17 @@ class Sort(unittest.TestCase):
         self.refuse("the same file", good, os.path.join(self.folder, ".", "good"), "--type", "u32")
         self.refuse("is not writable", good, os.path.join(self.folder, "no", "folder"), "--type", "u32")
         self.refuse("not a regular file", good, self.folder, "--type", "u32")
-        self.refuse("line 4 has 300 bytes, more than --max-line 256", long, self.output, "--lines")
-        self.refuse("line 2 has 20 bytes, more than --max-line 10", long, self.output, "--lines", "--max-line", "10")
-        self.refuse("is outside 1..", good, self.output, "--lines", "--max-line", "0")
-        self.refuse("too large", good, self.output, "--type", "u32", "--memory-limit", "8")
+        self.refuse("--memory-limit 8 is less than the 4194304 bytes", good, self.output, "--memory-limit", "8")
         self.refuse("--key 3:2", good, self.output, "--record", "4", "--key", "3:2")
         self.refuse("--key needs --record", good, self.output, "--type", "u32", "--key", "0:2")
-        self.refuse("one of --type, --record and --lines", good, self.output)
-        self.refuse("one of --type, --record and --lines", good, self.output, "--lines", "--type", "u32")
+        self.refuse("one of --lines, --type and --record", good, self.output, "--lines", "--type", "u32")
+        self.refuse("-n, -t and -k are for lines", good, self.output, "-n", "--type", "u32")
+        self.refuse("-t 'ab' is not one character", good, self.output, "-t", "ab")
+        self.refuse("-k 0: it is not F[.C]", good, self.output, "-k", "0")
+        self.refuse("-k 1x: 'x' is not one of b, f, n, r", good, self.output, "-k", "1x")
+        self.refuse("-k 1.0: characters count from 1", good, self.output, "-k", "1.0")
+        self.refuse("--check needs an OUTPUT", good, "-", "--check")
+        self.refuse("--temporary-directory", good, self.output, "-T", os.path.join(self.folder, "none"))
         self.refuse("OUTPUT is required", good)
 
     def test_an_interrupted_run_leaves_nothing_behind(self):
