@@ -56,12 +56,15 @@ std::uint64_t memory_of_this_rank() {
   return limit;
 }
 
-/// Removes the file that is being written when somebody ends the program.
+/// Removes the file that is being written when somebody ends the program, and what Open MPI tries locks with
+/// beside it.
 class RemovedWhenInterrupted {
  public:
-  static void begin(const std::string& path) {
-    if (path.size() >= sizeof(path_)) return;
+  static void begin(const std::string& path, int rank) {
+    const std::string lock = fmt::format("{}.locktest.{}", path, rank);
+    if (lock.size() >= sizeof(path_)) return;
     std::memcpy(path_, path.c_str(), path.size() + 1);
+    std::memcpy(lock_, lock.c_str(), lock.size() + 1);
     for (std::size_t i = 0; i < std::size(signals); ++i) {
       sigaction(signals[i], nullptr, &before_[i]);
       if (before_[i].sa_handler == SIG_IGN) continue;  // as under nohup
@@ -81,6 +84,7 @@ class RemovedWhenInterrupted {
 
   static void remove_and_end(int signal) {
     unlink(path_);
+    unlink(lock_);
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
@@ -88,6 +92,7 @@ class RemovedWhenInterrupted {
   static inline struct sigaction before_[std::size(signals)];
   static inline bool has_begun_ = false;
   static inline char path_[4096];  // a handler of signals reaches nothing else
+  static inline char lock_[4096];
 };
 
 }  // namespace
@@ -152,6 +157,7 @@ class OutputFile final : public Output {
     int process = static_cast<int>(getpid());
     comm.bcast(buffer_of(process), 0);
     temporary_ = fmt::format("{}.wisp-{}", path, process);
+    RemovedWhenInterrupted::begin(temporary_, comm.rank());
     if (comm.rank() == 0) {
       std::error_code code;
       const auto status = std::filesystem::status(path, code);
@@ -159,7 +165,7 @@ class OutputFile final : public Output {
         problem = fmt::format("wisp sort: the output {} exists and is not a regular file", path);
       } else if (std::filesystem::exists(status) && access(path.c_str(), W_OK) != 0) {
         problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
-      } else if (RemovedWhenInterrupted::begin(temporary_); !std::ofstream(temporary_)) {
+      } else if (!std::ofstream(temporary_)) {
         problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
       }
     }
@@ -176,8 +182,7 @@ class OutputFile final : public Output {
   ~OutputFile() override {
     if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
     if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
-    if (comm_.rank() != 0) return;
-    if (!committed_) std::remove(temporary_.c_str());
+    if (comm_.rank() == 0 && !committed_) std::remove(temporary_.c_str());
     RemovedWhenInterrupted::end();
   }
 

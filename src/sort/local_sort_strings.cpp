@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "wisp/detail/sort/string_run.hpp"
+#include "wisp/error.hpp"
 
 #ifdef WISP_HAS_HIGHWAY
 #include <hwy/contrib/sort/vqsort.h>
@@ -14,28 +15,21 @@
 namespace wisp::detail {
 namespace {
 
+/// Eight characters as a number of their order, and where the string is: its offset and its length.
 struct Entry {
-#ifdef WISP_HAS_HIGHWAY
-  hwy::uint128_t words;
   Entry() = default;
   Entry(std::uint64_t characters, std::uint64_t place) : words{place, characters} {}
-  std::uint64_t characters() const {
-    return words.hi;
-  }
-  std::uint64_t place() const {
-    return words.lo;
-  }
+  std::uint64_t characters() const { return words.hi; }
+  std::uint64_t place() const { return words.lo; }
+  std::uint64_t offset() const { return words.lo >> 32; }
+  std::uint64_t length() const { return words.lo & (longest_string - 1); }
+
+#ifdef WISP_HAS_HIGHWAY
+  hwy::uint128_t words;
 #else
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
-  Entry() = default;
-  Entry(std::uint64_t characters, std::uint64_t place) : high(characters), low(place) {}
-  std::uint64_t characters() const {
-    return high;
-  }
-  std::uint64_t place() const {
-    return low;
-  }
+  struct Words {
+    std::uint64_t lo, hi;
+  } words;
 #endif
 };
 
@@ -47,19 +41,20 @@ class StringSorter {
   std::vector<Entry> sorted() const {
     std::vector<Entry> entries;
     entries.reserve(begins_.size() - 1);
-    for (std::uint64_t place = 0; place + 1 < begins_.size(); ++place)
-      entries.emplace_back(characters_at(string(place), 0), place);
+    for (std::size_t i = 0; i + 1 < begins_.size(); ++i) {
+      const Entry unread(0, begins_[i] << 32 | (begins_[i + 1] - begins_[i] - gap_));
+      entries.emplace_back(characters_at(string(unread), 0), unread.place());
+    }
     sort(entries, 0);
     return entries;
   }
-  std::string_view string(const Entry& entry) const { return string(entry.place()); }
+  std::string_view string(const Entry& entry) const { return text_.substr(entry.offset(), entry.length()); }
+  /// Its characters are soon wanted.
+  void prefetch(const Entry& entry) const { __builtin_prefetch(text_.data() + entry.offset()); }
+  static constexpr std::size_t ahead = 16;
 
  private:
   static constexpr std::size_t few_ = 24;
-
-  std::string_view string(std::uint64_t place) const {
-    return text_.substr(begins_[place], begins_[place + 1] - begins_[place] - gap_);
-  }
 
   /// Eight characters as a number of their order; zeros behind the end.
   static std::uint64_t characters_at(std::string_view string, std::size_t depth) {
@@ -138,8 +133,10 @@ class StringSorter {
       std::stable_sort(equal.begin(), longer,
                        [&](const Entry& a, const Entry& b) { return string(a).size() < string(b).size(); });
       if (equal.end() - longer < 2) continue;
-      for (auto entry = longer; entry != equal.end(); ++entry)
+      for (auto entry = longer; entry != equal.end(); ++entry) {
+        if (as_size(equal.end() - entry) > ahead) prefetch(entry[ahead]);
         *entry = Entry(characters_at(string(*entry), depth), entry->place());
+      }
       groups.push_back({{longer, equal.end()}, depth});
     }
   }
@@ -153,12 +150,16 @@ class StringSorter {
 
 StringCoder sort_strings(std::string_view text, std::span<const std::uint64_t> begins, std::size_t gap) {
   StringCoder coder;
+  if (text.size() >= longest_string)
+    throw Error(MPI_ERR_COUNT, "wisp sort: a chunk has " + std::to_string(text.size()) +
+                                   " characters; it may have fewer than 2^32");
   const StringSorter sorter(text, begins, gap);
   const std::vector<Entry> entries = sorter.sorted();
   coder.coded.reserve(text.size());
   std::string_view last;
-  for (const Entry& entry : entries) {
-    const std::string_view string = sorter.string(entry);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i + StringSorter::ahead < entries.size()) sorter.prefetch(entries[i + StringSorter::ahead]);
+    const std::string_view string = sorter.string(entries[i]);
     coder.add(string, common_prefix(last, string));
     last = string;
   }

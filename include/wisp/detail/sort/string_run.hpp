@@ -11,6 +11,7 @@
 #include "wisp/detail/as_size.hpp"
 #include "wisp/detail/sort/balance.hpp"
 #include "wisp/detail/sort/key_bytes.hpp"
+#include "wisp/sort_strings.hpp"
 #include "wisp/task.hpp"
 
 // Sorted strings, each without what it has in common with the one before it. Every 16th is whole, so that
@@ -103,6 +104,9 @@ class StringMerger {
   bool has_begun_ = false;
 };
 
+/// Strings, and texts that are sorted at once, have fewer characters.
+constexpr std::uint64_t longest_string = std::uint64_t{1} << 32;
+
 /// Sorts strings of a text: `begins` are where they begin, and where the last one ends; `gap` characters
 /// between each two are not part of them.
 StringCoder sort_strings(std::string_view text, std::span<const std::uint64_t> begins, std::size_t gap);
@@ -131,5 +135,9 @@ struct ReceivedStrings {
 /// border, and receives what is this rank's.
 Task<ReceivedStrings> exchange_strings(Channel channel, const StringRuns& runs, std::vector<Slot> first,
                                        std::vector<Slot> last);
+
+/// wisp::sort of strings; a rank sorts so many characters at once.
+Task<> sort_strings_on(Channel channel, std::vector<std::string>& data, StringSortOptions options,
+                       std::uint64_t characters_of_run);
 
 }  // namespace wisp::detail
