@@ -22,6 +22,7 @@ void bench_exchange(const Options& options);
 void bench_neighborhood(const Options& options);
 void bench_neighborhood_setup(const Options& options);
 void bench_sort(const Options& options);
+void bench_sort_strings(const Options& options);
 /// What a coroutine and a context add to the messages of a small broadcast: many calls in a row, the root
 /// moving.
 void bench_coroutine(const Options& options);
@@ -38,5 +39,6 @@ void simulate_adjacent(const Options& options, const SimulationOptions& cluster)
 void simulate_exchange(const Options& options, const SimulationOptions& cluster);
 void simulate_neighborhood(const Options& options, const SimulationOptions& cluster);
 void simulate_sort(const Options& options, const SimulationOptions& cluster);
+void simulate_sort_strings(const Options& options, const SimulationOptions& cluster);
 
 }  // namespace wisp::bench

@@ -86,7 +86,7 @@ Command add_bench(CLI::App& app) {
       {"overlap", bench::bench_overlap},           {"range-bcast", bench::bench_range_bcast},
       {"scatterv", bench::bench_scatterv},         {"split", bench::bench_split},
       {"split-by", bench::bench_split_by},         {"sort", bench::bench_sort},
-      {"temporaries", bench::bench_temporaries}};
+      {"sort-strings", bench::bench_sort_strings}, {"temporaries", bench::bench_temporaries}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure wisp beside MPI on the ranks of this run");
   add_common(*command, *arguments, names_of(table));
@@ -113,6 +113,7 @@ Command add_simulate(CLI::App& app) {
       {"split", bench::simulate_split},
       {"split-by", bench::simulate_split_by},
       {"sort", bench::simulate_sort},
+      {"sort-strings", bench::simulate_sort_strings},
       {"temporaries", bench::simulate_temporaries}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =

@@ -31,7 +31,7 @@ Strings random_strings(std::size_t count, std::mt19937& random) {
   return strings;
 }
 
-detail::StringCoder code(const Strings& strings) {
+detail::StringCoder code_strings(const Strings& strings) {
   std::string text;
   std::vector<std::uint64_t> begins{0};
   for (const std::string& string : strings) {
@@ -41,7 +41,7 @@ detail::StringCoder code(const Strings& strings) {
   return detail::sort_strings(text, begins, 1);
 }
 
-Strings decode(std::span<const std::byte> coded) {
+Strings decode_strings(std::span<const std::byte> coded) {
   Strings strings;
   for (detail::StringReader reader(coded); reader.next();) strings.emplace_back(reader.string());
   return strings;
@@ -51,17 +51,17 @@ TEST(StringRunTest, IsSortedAndReadAnywhere) {
   std::mt19937 random(1);
   for (int round = 0; round < 40 * test::seeds(); ++round) {
     Strings strings = random_strings(random() % 300, random);
-    const detail::StringCoder coder = code(strings);
+    const detail::StringCoder coder = code_strings(strings);
     std::sort(strings.begin(), strings.end());
-    ASSERT_EQ(decode(coder.coded), strings);
+    ASSERT_EQ(decode_strings(coder.coded), strings);
     const detail::StringRun run{coder.coded, coder.marks, coder.size};
     for (std::size_t i = 0; i < strings.size(); ++i) ASSERT_EQ(run.at(i), strings[i]);
     const std::size_t first = random() % (strings.size() + 1);
     const std::size_t last = first + random() % (strings.size() + 1 - first);
     detail::StringStretch stretch = detail::stretch_of(run, first, last);
     stretch.head.insert(stretch.head.end(), stretch.rest.begin(), stretch.rest.end());
-    ASSERT_EQ(decode(stretch.head), Strings(strings.begin() + static_cast<std::ptrdiff_t>(first),
-                                            strings.begin() + static_cast<std::ptrdiff_t>(last)));
+    ASSERT_EQ(decode_strings(stretch.head), Strings(strings.begin() + static_cast<std::ptrdiff_t>(first),
+                                                    strings.begin() + static_cast<std::ptrdiff_t>(last)));
   }
 }
 
@@ -73,7 +73,7 @@ TEST(StringRunTest, MergesAnyNumberOfRuns) {
     Strings expected;
     for (std::size_t runs = random() % 9; runs > 0; --runs) {
       const Strings strings = random_strings(random() % 60, random);
-      coders.push_back(code(strings));
+      coders.push_back(code_strings(strings));
       expected.insert(expected.end(), strings.begin(), strings.end());
     }
     for (const detail::StringCoder& coder : coders) readers.emplace_back(coder.coded);
@@ -90,9 +90,9 @@ TEST(StringRunTest, MergesAnyNumberOfRuns) {
   }
 }
 
-using Parts = std::vector<Strings>;
+using StringParts = std::vector<Strings>;
 
-SimulationReport sort_parts(Parts& parts, int seed, StringSortOptions options = {}) {
+SimulationReport sort_string_parts(StringParts& parts, int seed, StringSortOptions options = {}) {
   SimulationOptions cluster;
   cluster.ranks = static_cast<int>(parts.size());
   cluster.seed = static_cast<std::uint64_t>(seed);
@@ -108,7 +108,7 @@ SimulationReport sort_parts(Parts& parts, int seed, StringSortOptions options = 
   });
 }
 
-Strings joined(const Parts& parts) {
+Strings all_strings(const StringParts& parts) {
   Strings all;
   for (const Strings& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;
@@ -118,12 +118,12 @@ TEST(SortStringsTest, AnyRankCountAnyStrings) {
   std::mt19937 random(3);
   for (int seed = 0; seed < test::seeds(); ++seed) {
     for (std::size_t p = 1; p <= 33; p += seed % 2 == 0 ? 1 : 5) {
-      Parts parts(p);
+      StringParts parts(p);
       for (Strings& part : parts) part = random_strings(random() % 3 == 0 ? 0 : random() % 50, random);
-      Strings expected = joined(parts);
+      Strings expected = all_strings(parts);
       std::sort(expected.begin(), expected.end());
-      sort_parts(parts, seed);
-      ASSERT_EQ(joined(parts), expected) << p << " ranks, seed " << seed;
+      sort_string_parts(parts, seed);
+      ASSERT_EQ(all_strings(parts), expected) << p << " ranks, seed " << seed;
       for (std::size_t r = 0; r < p; ++r)
         ASSERT_EQ(parts[r].size(), expected.size() / p + (r < expected.size() % p ? 1 : 0));
     }
@@ -133,13 +133,13 @@ TEST(SortStringsTest, AnyRankCountAnyStrings) {
 TEST(SortStringsTest, BalancedByCharacters) {
   std::mt19937 random(4);
   for (std::size_t p = 1; p <= 17; ++p) {
-    Parts parts(p);
+    StringParts parts(p);
     for (Strings& part : parts) part = random_strings(random() % 50, random);
     parts[p / 2].push_back(std::string(3000, 'm'));
-    Strings expected = joined(parts);
+    Strings expected = all_strings(parts);
     std::sort(expected.begin(), expected.end());
-    sort_parts(parts, static_cast<int>(p), {StringSortOptions::Balance::characters});
-    ASSERT_EQ(joined(parts), expected) << p << " ranks";
+    sort_string_parts(parts, static_cast<int>(p), {StringSortOptions::Balance::characters});
+    ASSERT_EQ(all_strings(parts), expected) << p << " ranks";
     const auto characters = [](const Strings& strings) {
       return std::accumulate(strings.begin(), strings.end(), std::size_t{0},
                              [](std::size_t sum, const std::string& string) { return sum + string.size(); });
@@ -154,11 +154,11 @@ TEST(SortStringsTest, BalancedByCharacters) {
 }
 
 TEST(SortStringsTest, WhatIsCommonIsNotSent) {
-  Parts parts(8);
+  StringParts parts(8);
   for (std::size_t r = 0; r < 8; ++r)
     for (std::size_t i = 0; i < 1000; ++i)
       parts[r].push_back(std::string(500, 'x') + std::to_string(100000 + (i * 8 + r) * 7919 % 65536));
-  const SimulationReport report = sort_parts(parts, 0);
+  const SimulationReport report = sort_string_parts(parts, 0);
   // 8,000 strings of 506 characters, of which a few are left; samples are sent whole.
   EXPECT_LT(report.bytes, 8000u * 506u / 4);
 }
