@@ -14,6 +14,7 @@
 #include "wisp/detail/sort/janus_quicksort.hpp"
 #include "wisp/detail/sort/merge_sort.hpp"
 #include "wisp/detail/sort/order.hpp"
+#include "wisp/detail/sort/place_in_slots.hpp"
 #include "wisp/detail/sort/run_for.hpp"
 #include "wisp/error.hpp"
 #include "wisp/sort_options.hpp"
@@ -23,7 +24,7 @@ namespace wisp {
 
 /// Sorts the elements of all ranks of `comm`: afterwards rank 0 has the smallest, and rank i has exactly
 /// ⌊n/p⌋ or ⌈n/p⌉ elements (the first n mod p ranks one more), whatever the distribution before. Stable if
-/// `options` say so.
+/// `options` say so. Elements that ascend over all ranks already stay as they are, or move to their shares.
 ///
 /// T is trivially copyable; `less` is a strict weak order of what `projection` (a function or a member, as in
 /// std::ranges::sort) makes of elements, the same on all ranks. If it throws, the sort ends on all ranks with
@@ -104,7 +105,7 @@ bool has_unordered(std::span<const T> data) {
   }
 }
 
-/// Moves elements so that every rank has its slots; `before` are on lower ranks.
+/// Moves elements, in any order, so that every rank has its slots; `before` are on lower ranks.
 template <class T>
 Task<> move_to_slots(Channel channel, Balance balance, std::vector<T>& data, Slot before) {
   std::vector<T> balanced(balance.slots(channel.rank()).size());
@@ -116,7 +117,7 @@ Task<> move_to_slots(Channel channel, Balance balance, std::vector<T>& data, Slo
 
 template <class T, class Less>
 Task<> sort_counted(Channel channel, std::vector<T>& data, PrefixAndTotal<SortCensus> census, Less less,
-                    SortOptions options) {
+                    const SortOptions& options) {
   const Slot elements = census.total.elements;
   if (elements == 0) co_return;
   const Balance balance(elements, channel.size());
@@ -141,18 +142,61 @@ Task<> sort_counted(Channel channel, std::vector<T>& data, PrefixAndTotal<SortCe
   co_await quicksort.run(elements);
 }
 
+/// A census that sees, too, whether the elements ascend over all ranks already.
+template <class T>
+struct AscentCensus {
+  SortCensus counts;
+  bool ascends = true;
+  T first{};  ///< of the elements, if there are any
+  T last{};
+
+  template <class Less>
+  static AscentCensus of(std::span<const T> data, SortCensus counts, Less less) {
+    AscentCensus census{counts, std::is_sorted(data.begin(), data.end(), less), {}, {}};
+    if (!data.empty()) {
+      census.first = data.front();
+      census.last = data.back();
+    }
+    return census;
+  }
+  template <class Less>
+  static AscentCensus combine(const AscentCensus& a, const AscentCensus& b, Less less) {
+    const SortCensus counts = SortCensus::combine(a.counts, b.counts);
+    if (a.counts.elements == 0) return {counts, b.ascends, b.first, b.last};
+    if (b.counts.elements == 0) return {counts, a.ascends, a.first, a.last};
+    return {counts, a.ascends && b.ascends && !less(b.first, a.last), a.first, b.last};
+  }
+};
+
 template <class T, class Less>
 Task<> sort_on(Channel channel, std::vector<T>& data, Less less, SortOptions options) {
-  const SortCensus mine = SortCensus::of(data.size(), has_unordered<T, Less>(data));
-  const auto census = co_await take_census(channel, mine);
-  if (census.total.ranks_at_fault > 0) {
+  using Census = AscentCensus<T>;
+  const SortCensus counts = SortCensus::of(data.size(), has_unordered<T, Less>(data));
+  const auto combine = [&less](const Census& a, const Census& b) { return Census::combine(a, b, less); };
+  const auto [before, total] =
+      co_await exscan_total(channel, Census::of(data, counts, less), Census{}, combine);
+  if (total.counts.ranks_at_fault > 0) {
     throw Error(MPI_ERR_ARG,
-                "wisp::sort: " + std::to_string(census.total.ranks_at_fault) +
+                "wisp::sort: " + std::to_string(total.counts.ranks_at_fault) +
                     " ranks have NaN among their elements, which the given order does not place");
   }
+  const bool is_named = !options.algorithm.empty() || options.make_group;
+  if (total.ascends && !is_named) {
+    if (total.counts.fewest == total.counts.most) co_return;
+    const Balance balance(total.counts.elements, channel.size());
+    co_await place_in_slots(std::move(channel), balance, data, before.counts.elements);
+    co_return;
+  }
+  const PrefixAndTotal<SortCensus> census{before.counts, total.counts};
+  co_await sort_counted(std::move(channel), data, census, less, options);
+}
+
+/// The same with an order that may throw.
+template <class T, class Less>
+Task<> sort_guarded(Channel channel, std::vector<T>& data, Less less, SortOptions options) {
   OrderFailure failure;
   co_await failure.instead_of(
-      sort_counted(std::move(channel), data, census, guard_order<T>(less, failure), std::move(options)));
+      sort_on(std::move(channel), data, guard_order<T>(less, failure), std::move(options)));
 }
 
 }  // namespace detail
@@ -161,7 +205,12 @@ template <class T, class Less>
 Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less, SortOptions options,
                   std::optional<int> own_tag) {
   static_assert(std::is_trivially_copyable_v<T>, "wisp::sort moves elements as bytes");
-  return detail::sort_on(comm.channel("wisp::sort", own_tag), data, less, std::move(options));
+  Channel channel = comm.channel("wisp::sort", own_tag);
+  if constexpr (detail::can_throw<T, Less>) {
+    return detail::sort_guarded(std::move(channel), data, less, std::move(options));
+  } else {
+    return detail::sort_on(std::move(channel), data, less, std::move(options));
+  }
 }
 
 template <class T, class Less>
@@ -204,8 +253,8 @@ Task<> sort_by_key_on(Channel channel, std::vector<Key>& keys, std::vector<Value
   values = {};
   OrderFailure failure;
   const auto by_key = [less](const Pair& a, const Pair& b) { return less(a.key, b.key); };
-  co_await failure.instead_of(sort_counted(std::move(channel), pairs, census,
-                                           guard_order<Pair>(by_key, failure), std::move(options)));
+  co_await failure.instead_of(
+      sort_counted(std::move(channel), pairs, census, guard_order<Pair>(by_key, failure), options));
   keys.resize(pairs.size());
   values.resize(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -234,8 +283,9 @@ Task<std::vector<std::uint64_t>> argsort_on(Channel channel, std::span<const T> 
   const auto by_key = [less](const Placed& a, const Placed& b) {
     return less(a.key, b.key) || (!less(b.key, a.key) && a.place < b.place);
   };
+  const SortOptions options;
   co_await failure.instead_of(
-      sort_counted(std::move(channel), placed, census, guard_order<Placed>(by_key, failure), SortOptions{}));
+      sort_counted(std::move(channel), placed, census, guard_order<Placed>(by_key, failure), options));
   std::vector<std::uint64_t> places(placed.size());
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = placed[i].place;
   co_return places;

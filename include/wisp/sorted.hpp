@@ -211,10 +211,9 @@ Task<> hand_out(Channel channel, std::vector<T>& data, Stays stays) {
 template <class T>
 Task<> rebalance_on(Channel channel, std::vector<T>& data) {
   const auto census = co_await take_census(channel, SortCensus::of(data.size(), false));
+  if (census.total.fewest == census.total.most) co_return;
   const Balance balance(census.total.elements, channel.size());
-  co_await hand_out(std::move(channel), data, [balance, before = census.before.elements](Slot i, int rank) {
-    return before + i < balance.begin(rank + 1);
-  });
+  co_await place_in_slots(std::move(channel), balance, data, census.before.elements);
 }
 
 struct WeightCensus {

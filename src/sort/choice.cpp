@@ -45,7 +45,9 @@ double seconds_of_merge(const Machine& machine, int ranks, double of_rank, Slot 
   const double of_round = least_seconds(alltoall_row, {ranks, block}, machine) +
                           least_seconds(allgather_row, {ranks, decision}, machine);
   const double piece = of_rank * static_cast<double>(element_bytes) / ranks;
-  return rounds * (of_round + seconds_of_round) + seconds_of_round +
+  // Where cores are shared, operations of few bytes that follow each other overlap.
+  const double overlap = machine.shares_cores && rounds == 1 ? 0.6 : 1;
+  return overlap * rounds * (of_round + seconds_of_round) + seconds_of_round +
          least_seconds(alltoall_row, {ranks, sizeof(Slot)}, machine) +
          exchange_seconds(machine, std::min(ranks - 1.0, of_rank), piece);
 }
@@ -68,10 +70,12 @@ SortAlgorithm choose_sort(const Channel& channel, Slot elements, Slot most, std:
     return SortAlgorithm::janus;
   const int ranks = channel.size();
   const double of_rank = static_cast<double>(elements) / ranks;
-  // Two ranks are done with few elements before the rest is computed.
+  // Few ranks are done with few elements before the rest is computed.
   constexpr double fewest_of_pair = 768;
+  constexpr int fewest_ranks = 5;
   if (ranks == 1) return SortAlgorithm::merge;
   if (ranks == 2 && of_rank < fewest_of_pair) return SortAlgorithm::janus;
+  if (ranks < fewest_ranks && of_rank <= 1) return SortAlgorithm::janus;
   const Machine& machine = channel.machine();
   const double merge = seconds_of_merge(machine, ranks, of_rank, most, element_bytes);
   const double janus = seconds_of_janus(machine, ranks, of_rank);

@@ -80,15 +80,15 @@ Input make_input(Kind kind, int ranks, int per_rank, std::mt19937& random) {
   return input;
 }
 
-enum class Way { janus_greedy, janus_deterministic, rquick, merge };
+enum class Way { janus_greedy, janus_deterministic, rquick, merge, chosen };
 
 SortOptions options_by(Way way, int seed) {
   if (way == Way::merge) return {.algorithm = "merge"};
   if (way == Way::rquick) return {.algorithm = "rquick", .seed = static_cast<std::uint64_t>(seed)};
-  SortOptions options = options_with(
-      way == Way::janus_greedy ? SortOptions::Assignment::greedy : SortOptions::Assignment::deterministic,
-      seed);
-  options.algorithm = "janus";
+  SortOptions options = options_with(way == Way::janus_deterministic ? SortOptions::Assignment::deterministic
+                                                                     : SortOptions::Assignment::greedy,
+                                     seed);
+  if (way != Way::chosen) options.algorithm = "janus";
   return options;
 }
 
@@ -129,12 +129,39 @@ TEST_P(SimulatedSortTest, ThousandsOfRanks) {
 std::string name_of(const testing::TestParamInfo<Way>& of) {
   if (of.param == Way::merge) return "Merge";
   if (of.param == Way::rquick) return "HypercubeQuicksort";
+  if (of.param == Way::chosen) return "Chosen";
   return of.param == Way::janus_greedy ? "JanusGreedy" : "JanusDeterministic";
 }
 INSTANTIATE_TEST_SUITE_P(Ways, SimulatedSortTest,
-                         testing::Values(Way::janus_greedy, Way::janus_deterministic, Way::rquick, Way::merge), name_of);
+                         testing::Values(Way::janus_greedy, Way::janus_deterministic, Way::rquick, Way::merge,
+                                         Way::chosen),
+                         name_of);
 
 /// Many elements a rank: the splitters take several rounds.
+TEST(SimulatedSortOrderTest, WhatAscendsAlreadyStays) {
+  std::mt19937 random(11);
+  for (int p = 1; p <= 33; ++p) {
+    for (const Kind kind : {Kind::sorted, Kind::equal}) {
+      const Input input = make_input(kind, p, 7, random);
+      const SimulationReport report = check_sort(input, cluster_with(p % 4), {});
+      EXPECT_EQ(report.messages, 2 * static_cast<std::uint64_t>(p - 1)) << "more than a census, p = " << p;
+    }
+    Input uneven(static_cast<std::size_t>(p));
+    double next = 0;
+    for (auto& part : uneven) part.resize(random() % 3 == 0 ? 0 : random() % 9);
+    for (auto& part : uneven)
+      std::ranges::generate(part, [&] { return next += static_cast<double>(random() % 2); });
+    check_sort(uneven, cluster_with(p % 4), {});
+    // One element too small for its place, often the first of a rank.
+    for (auto& part : uneven) {
+      if (part.empty() || random() % 4 != 0) continue;
+      part[random() % 2 == 0 ? 0 : random() % part.size()] -= 5;
+      check_sort(uneven, cluster_with(p % 4), {});
+    }
+    ASSERT_FALSE(HasFailure()) << "p = " << p;
+  }
+}
+
 TEST(MergeSortTest, BordersAreFoundInFewRounds) {
   std::mt19937 random(3);
   for (const Kind kind : kinds) {

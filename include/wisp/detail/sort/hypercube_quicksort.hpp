@@ -14,6 +14,7 @@
 #include "wisp/detail/sort/balance.hpp"
 #include "wisp/detail/sort/exscan_total.hpp"
 #include "wisp/detail/sort/local_sort.hpp"
+#include "wisp/detail/sort/place_in_slots.hpp"
 #include "wisp/sort_options.hpp"
 #include "wisp/task.hpp"
 
@@ -68,46 +69,6 @@ std::size_t count_before(std::span<const T> sorted, const Candidate<T>& pivot, d
   const auto count = static_cast<double>(equal.second - equal.first);
   const double before = std::clamp(std::ceil(pivot.tie * count - shift), 0.0, count);
   return as_size(equal.first - sorted.begin()) + static_cast<std::size_t>(before);
-}
-
-/// Sends elements, of which `before` are on lower ranks, to the ranks whose slots they fill. Messages begin
-/// with the first slot: they are received from whoever sends first.
-template <class T>
-Task<> place_in_slots(Channel channel, Balance balance, std::vector<T>& data, Slot before) {
-  const Channel lane = channel.lane(0);
-  const Interval own = balance.slots(channel.rank());
-  const Interval filled{before, before + data.size()};
-  std::vector<T> placed(own.size());
-  std::vector<std::vector<std::byte>> messages;
-  Slot missing = own.size();
-  Posts sends;
-  for (Slot first = filled.first; first < filled.last;) {
-    const int target = balance.owner(first);
-    const Slot last = std::min(filled.last, balance.slots(target).last);
-    const auto piece = std::span<const T>(data).subspan(first - filled.first, last - first);
-    if (target == channel.rank()) {
-      std::copy(piece.begin(), piece.end(), placed.begin() + static_cast<std::ptrdiff_t>(first - own.first));
-      missing -= piece.size();
-    } else {
-      std::vector<std::byte>& message = messages.emplace_back(sizeof(Slot) + piece.size_bytes());
-      std::memcpy(message.data(), &first, sizeof(Slot));
-      std::memcpy(message.data() + sizeof(Slot), piece.data(), piece.size_bytes());
-      sends.add(lane.post_send({message.data(), message.size(), MPI_BYTE}, target));
-    }
-    first = last;
-  }
-  std::vector<std::byte> message(missing == 0 ? 0 : sizeof(Slot) + missing * sizeof(T));
-  while (missing > 0) {
-    const Posted receive = lane.post_receive_from_any({message.data(), message.size(), MPI_BYTE});
-    const Envelope envelope = co_await receive;
-    const std::size_t bytes = envelope.bytes - sizeof(Slot);
-    Slot first = 0;
-    std::memcpy(&first, message.data(), sizeof(Slot));
-    std::memcpy(placed.data() + (first - own.first), message.data() + sizeof(Slot), bytes);
-    missing -= bytes / sizeof(T);
-  }
-  co_await sends;
-  data = std::move(placed);
 }
 
 template <class T, class Less>

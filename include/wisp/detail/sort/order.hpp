@@ -28,6 +28,9 @@ auto project(Less less, Projection projection) {
   }
 }
 
+template <class T, class Less>
+constexpr bool can_throw = !std::is_nothrow_invocable_v<Less&, const T&, const T&> && !sorts_numbers<T, Less>;
+
 /// The first exception of an order.
 class OrderFailure {
  public:
@@ -55,7 +58,7 @@ class OrderFailure {
 /// to their end.
 template <class T, class Less>
 auto guard_order(Less less, OrderFailure& failure) {
-  if constexpr (std::is_nothrow_invocable_v<Less&, const T&, const T&> || sorts_numbers<T, Less>) {
+  if constexpr (!can_throw<T, Less>) {
     return less;
   } else {
     return [less, &failure](const T& a, const T& b) -> bool {
