@@ -144,7 +144,8 @@ class Sort(unittest.TestCase):
 
     def test_streams(self):
         generator = random.Random(8)
-        lines = [generator.randbytes(generator.randint(0, 40)).replace(b"\n", b" ") for _ in range(20_000)]
+        # MPICH's mpiexec gives up when rank 0 has not read what a pipe holds, 64 KiB, by the time that it starts.
+        lines = [generator.randbytes(generator.randint(0, 40)).replace(b"\n", b" ") for _ in range(2_500)]
         expected = b"".join(line + b"\n" for line in sorted(lines))
         for ranks in (1, 3, 5):
             result = subprocess.run([*MPIRUN, "-n", str(ranks), WISP, "sort", "-", "-", "--memory-limit", "4M"],
