@@ -26,11 +26,11 @@ namespace wisp {
 /// ⌊n/p⌋ or ⌈n/p⌉ elements (the first n mod p ranks one more), whatever the distribution before. Stable if
 /// `options` say so. Elements that ascend over all ranks already stay as they are, or move to their shares.
 ///
-/// T is trivially copyable; `less` is a strict weak order of what `projection` (a function or a member, as in
-/// std::ranges::sort) makes of elements, the same on all ranks. If it throws, the sort ends on all ranks with
-/// elements in any order, and the exception is thrown on from the rank where it was thrown. Floating-point
-/// elements with another order than Ascending must not be NaN: then every rank throws an Error, and no
-/// element is moved.
+/// T is trivially copyable, and can be made from nothing; `less` is a strict weak order of what `projection`
+/// (a function or a member, as in std::ranges::sort) makes of elements, the same on all ranks. If it throws,
+/// the sort ends on all ranks with elements in any order, and the exception is thrown on from the rank where
+/// it was thrown. Floating-point elements with another order than Ascending must not be NaN: then every rank
+/// throws an Error, and no element is moved.
 ///
 /// By one exchange and a merge: O(α log p log n + β n/p) and O(n/p log n) local work, memory for twice as
 /// many elements as a rank has and for p samples; or, where ranks are many, by Janus Quicksort: O(α log² p +
@@ -205,6 +205,7 @@ template <class T, class Less>
 Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less, SortOptions options,
                   std::optional<int> own_tag) {
   static_assert(std::is_trivially_copyable_v<T>, "wisp::sort moves elements as bytes");
+  static_assert(std::is_default_constructible_v<T>, "wisp::sort makes elements before it knows them");
   Channel channel = comm.channel("wisp::sort", own_tag);
   if constexpr (detail::can_throw<T, Less>) {
     return detail::sort_guarded(std::move(channel), data, less, std::move(options));

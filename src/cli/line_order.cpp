@@ -40,11 +40,15 @@ std::size_t text_size(std::string_view bytes, unsigned char flip) {
   }
 }
 void append_from_text(std::string_view bytes, unsigned char flip, std::string& to) {
+  const char zero = static_cast<char>(flip);
   const std::size_t begin = to.size();
-  to.append(bytes.substr(0, bytes.size() - 2));
+  bytes.remove_suffix(2);
+  for (std::size_t at = bytes.find(zero); at != bytes.npos; at = bytes.find(zero)) {
+    to.append(bytes.substr(0, at + 1));
+    bytes.remove_prefix(at + 2);
+  }
+  to.append(bytes);
   if (flip != 0) turn(to, begin);
-  for (std::size_t zero = to.find('\0', begin); zero != to.npos; zero = to.find('\0', zero + 1))
-    to.erase(zero + 1, 1);
 }
 
 constexpr unsigned char is_negative = 0x7f, is_zero = 0x80, is_positive = 0x81;

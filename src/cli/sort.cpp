@@ -143,7 +143,7 @@ LineOrder line_order(const SortArguments& arguments) {
   order.is_reversed = arguments.is_reversed;
   if (arguments.record > 0) {
     parse_record_key(arguments.key, arguments.record, order);
-    order.keeps_places = arguments.is_stable;
+    order.keeps_places = arguments.is_stable || (arguments.is_unique && !arguments.key.empty());
     return order;
   }
   if (!arguments.separator.empty()) order.separator = arguments.separator[0];
@@ -167,7 +167,12 @@ MemoryPlan plan_memory(const Comm& comm, const SortArguments& arguments) {
       arguments.memory_limit > 0 ? arguments.memory_limit : memory_of_a_rank(comm) / 2;
   std::error_code error;
   std::uint64_t bytes = std::filesystem::file_size(arguments.input, error);
+  comm.bcast(buffer_of(bytes), 0);                                              // it may grow
   if (error) bytes = 128 * mebibyte * static_cast<std::uint64_t>(comm.size());  // of a stream, nobody knows
+  if (arguments.record > limit / 4) {
+    throw BadInput(fmt::format("wisp sort: --record {}: a rank, which may use {} bytes, has no room for four",
+                               arguments.record, limit));
+  }
   const std::uint64_t part = bytes / static_cast<std::uint64_t>(comm.size());
   MemoryPlan plan;
   // Numbers are sorted where they are read; text needs room for places, and for what it is coded as.
@@ -189,6 +194,7 @@ void check_output(const Comm& comm, const SortArguments& arguments, const Sorted
   const auto reader = read_chunks(comm, arguments.output, elements.shape(), chunk_bytes);
   Inspection seen;
   while (const auto chunk = reader->next()) elements.inspect(*chunk, seen);
+  reader->finish();
   std::uint64_t sums[5] = {seen.count, seen.checksum, elements.input().count, elements.input().checksum,
                            written};
   comm.allreduce(in_place(), Buffer(sums), MPI_SUM);
@@ -328,8 +334,10 @@ Command add_sort(CLI::App& app) {
   command->add_flag("-u,--unique", arguments->is_unique, "Only the first of equal elements");
   command->add_flag("-s,--stable", arguments->is_stable, "Elements with equal keys stay in their order");
   command->add_flag("-n,--numeric-sort", arguments->is_numeric, "Compare lines as numbers");
-  command->add_option("-t,--field-separator", arguments->separator,
-                      "The character between fields; without it, fields begin with blanks");
+  command
+      ->add_option("-t,--field-separator", arguments->separator,
+                   "The character between fields; without it, fields begin with blanks")
+      ->check([](const std::string& text) { return text.empty() ? "-t '' is no character" : ""; });
   command->add_option(
       "-k", arguments->line_keys,
       "A key of lines, as POSIX sort has it: F[.C][OPTS][,F[.C][OPTS]] with OPTS of b, f, n, r");

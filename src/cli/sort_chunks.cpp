@@ -58,7 +58,7 @@ class Cutter {
 class FileChunks final : public ChunkReader {
  public:
   FileChunks(const Comm& comm, const std::string& path, ElementShape shape, std::size_t chunk_bytes)
-      : file_(comm, path), shape_(shape), cutter_(shape), chunk_bytes_(chunk_bytes) {
+      : comm_(comm), file_(comm, path), shape_(shape), cutter_(shape), chunk_bytes_(chunk_bytes) {
     const std::uint64_t unit = std::max<std::size_t>(shape.width, 1);
     if (file_.size() % unit != 0) {
       throw BadInput(fmt::format("wisp sort: {} has {} bytes, which is not a multiple of the element's {}",
@@ -76,8 +76,9 @@ class FileChunks final : public ChunkReader {
 
   std::optional<Chunk> next() override {
     while (is_reading_) {
-      file_.finish_read();
       is_reading_ = false;
+      problem_ = file_.finish_read();
+      if (!problem_.empty()) break;
       Block block = std::move(incoming_);
       const std::uint64_t place = next_;
       std::size_t size = block.size - cutter_.lead();
@@ -99,7 +100,7 @@ class FileChunks final : public ChunkReader {
     }
     return std::nullopt;
   }
-  void finish() override {}
+  void finish() override { agree_on_errors(comm_, problem_); }
   std::optional<std::uint64_t> bytes() const override { return end_ - begin_; }
 
  private:
@@ -123,12 +124,14 @@ class FileChunks final : public ChunkReader {
     const std::size_t wanted =
         next_ < end_ ? std::max(chunk_bytes_, cutter_.left()) : std::max(beyond_end, cutter_.left());
     const std::uint64_t limit = next_ < end_ ? end_ : file_.size();
-    const std::size_t size = std::min({wanted, InputFile::largest_call, detail::as_size(limit - next_)});
+    const std::size_t size = std::min(wanted, detail::as_size(limit - next_));
     incoming_ = Block(cutter_.lead() + size);
     file_.start_read(next_, incoming_.data() + cutter_.lead(), size);
     is_reading_ = true;
   }
 
+  const Comm& comm_;
+  Block incoming_;  // what is being read goes there
   InputFile file_;
   ElementShape shape_;
   Cutter cutter_;
@@ -138,7 +141,7 @@ class FileChunks final : public ChunkReader {
   std::uint64_t next_ = 0;
   bool skips_line_ = false;
   bool is_reading_ = false;
-  Block incoming_;
+  std::string problem_;
 };
 
 /// What rank 0 deals: each rank gets the next chunk in turn.

@@ -1,5 +1,6 @@
 #include "cli/sort_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -22,13 +23,6 @@
 
 namespace wisp::cli {
 namespace {
-
-std::string mpi_text(int code) {
-  char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  return {text, detail::as_size(length)};
-}
 
 std::uint64_t machine_memory() {
   std::ifstream info("/proc/meminfo");
@@ -56,15 +50,25 @@ std::uint64_t memory_of_this_rank() {
   return limit;
 }
 
-/// Removes the file that is being written when somebody ends the program, and what Open MPI tries locks with
-/// beside it.
+/// Calls `move` with what is done already until all bytes are; 0 or an error.
+template <class Move>
+int move_all(std::size_t bytes, Move move) {
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t moved = move(done);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved < 0) return errno;
+    if (moved == 0) return ENODATA;
+    done += detail::as_size(moved);
+  }
+  return 0;
+}
+
+/// Removes the file that is being written when somebody ends the program.
 class RemovedWhenInterrupted {
  public:
-  static void begin(const std::string& path, int rank) {
-    const std::string lock = fmt::format("{}.locktest.{}", path, rank);
-    if (lock.size() >= sizeof(path_)) return;
+  static void begin(const std::string& path) {
+    if (path.size() >= sizeof(path_)) return;
     std::memcpy(path_, path.c_str(), path.size() + 1);
-    std::memcpy(lock_, lock.c_str(), lock.size() + 1);
     for (std::size_t i = 0; i < std::size(signals); ++i) {
       sigaction(signals[i], nullptr, &before_[i]);
       if (before_[i].sa_handler == SIG_IGN) continue;  // as under nohup
@@ -84,7 +88,6 @@ class RemovedWhenInterrupted {
 
   static void remove_and_end(int signal) {
     unlink(path_);
-    unlink(lock_);
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
@@ -92,7 +95,6 @@ class RemovedWhenInterrupted {
   static inline struct sigaction before_[std::size(signals)];
   static inline bool has_begun_ = false;
   static inline char path_[4096];  // a handler of signals reaches nothing else
-  static inline char lock_[4096];
 };
 
 }  // namespace
@@ -109,7 +111,7 @@ void agree_on_errors(const Comm& comm, const std::string& message) {
   throw BadInput(text);
 }
 
-InputFile::InputFile(const Comm& comm, const std::string& path) {
+InputFile::InputFile(const Comm& comm, const std::string& path) : path_(path) {
   std::string problem;
   if (comm.rank() == 0) {
     std::error_code code;
@@ -123,33 +125,57 @@ InputFile::InputFile(const Comm& comm, const std::string& path) {
     }
   }
   agree_on_errors(comm, problem);
-  const int code = MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file_);
-  agree_on_errors(comm, code == MPI_SUCCESS ? std::string()
-                                            : fmt::format("wisp sort: the input {} cannot be opened: {}",
-                                                          path, mpi_text(code)));
-  MPI_Offset bytes = 0;
-  wisp::detail::check_mpi(MPI_File_get_size(file_, &bytes), "MPI_File_get_size");
-  size_ = static_cast<std::uint64_t>(bytes);
+  file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file_ < 0)
+    problem = fmt::format("wisp sort: the input {} cannot be opened: {}", path, std::strerror(errno));
+  struct stat status = {};
+  if (file_ >= 0 && fstat(file_, &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
+  try {
+    agree_on_errors(comm, problem);
+  } catch (...) {
+    close(file_);
+    throw;
+  }
+  comm.bcast(buffer_of(size_), 0);  // it may grow
 }
 
 InputFile::~InputFile() {
-  if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
-  if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
+  transfer_.finish();
+  close(file_);
 }
 
 void InputFile::start_read(std::uint64_t offset, void* into, std::size_t bytes) {
-  wisp::detail::check_mpi(MPI_File_iread_at(file_, static_cast<MPI_Offset>(offset), into,
-                                            static_cast<int>(bytes), MPI_CHAR, &request_),
-                          "MPI_File_iread_at");
+  transfer_.start_read(file_, offset, into, bytes);
 }
 
-void InputFile::finish_read() {
-  wisp::detail::check_mpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait after MPI_File_iread_at");
+std::string InputFile::finish_read() {
+  const int error = transfer_.finish();
+  if (error == 0) return {};
+  return fmt::format("wisp sort: reading {} failed: {}", path_,
+                     error == ENODATA ? "it has become shorter" : std::strerror(error));
+}
+
+void FileTransfer::start_read(int file, std::uint64_t offset, void* into, std::size_t bytes) {
+  pending_ = std::async(std::launch::async, [=] {
+    return move_all(bytes, [=](std::size_t done) {
+      const auto from = static_cast<off_t>(offset + done);
+      return pread(file, static_cast<std::byte*>(into) + done, bytes - done, from);
+    });
+  });
+}
+
+void FileTransfer::start_write(int file, std::uint64_t offset, const void* from, std::size_t bytes) {
+  pending_ = std::async(std::launch::async, [=] {
+    return move_all(bytes, [=](std::size_t done) {
+      const auto to = static_cast<off_t>(offset + done);
+      return pwrite(file, static_cast<const std::byte*>(from) + done, bytes - done, to);
+    });
+  });
 }
 
 namespace {
 
-/// Through MPI-IO, in parallel: while a block is written, the next one is made.
+/// All ranks write, in parallel: while a block is written, the next one is made.
 class OutputFile final : public Output {
  public:
   OutputFile(const Comm& comm, const std::string& path) : comm_(comm), path_(path) {
@@ -157,7 +183,8 @@ class OutputFile final : public Output {
     int process = static_cast<int>(getpid());
     comm.bcast(buffer_of(process), 0);
     temporary_ = fmt::format("{}.wisp-{}", path, process);
-    RemovedWhenInterrupted::begin(temporary_, comm.rank());
+    RemovedWhenInterrupted::begin(temporary_);
+    std::signal(SIGXFSZ, SIG_IGN);  // more than ulimit -f allows is an error of the write
     if (comm.rank() == 0) {
       std::error_code code;
       const auto status = std::filesystem::status(path, code);
@@ -169,22 +196,21 @@ class OutputFile final : public Output {
         problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
       }
     }
-    agree_on_errors(comm, problem);
-    const int code =
-        MPI_File_open(MPI_COMM_WORLD, temporary_.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file_);
-    agree_on_errors(comm, code == MPI_SUCCESS ? std::string()
-                                              : fmt::format("wisp sort: the output {} cannot be opened: {}",
-                                                            path, mpi_text(code)));
+    try {
+      agree_on_errors(comm, problem);
+      file_ = open(temporary_.c_str(), O_WRONLY | O_CLOEXEC);
+      if (file_ < 0)
+        problem = fmt::format("wisp sort: the output {} cannot be opened: {}", path, std::strerror(errno));
+      agree_on_errors(comm, problem);
+    } catch (...) {
+      leave();
+      throw;
+    }
   }
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  ~OutputFile() override {
-    if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
-    if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
-    if (comm_.rank() == 0 && !committed_) std::remove(temporary_.c_str());
-    RemovedWhenInterrupted::end();
-  }
+  ~OutputFile() override { leave(); }
 
   void append(std::string text) override {
     std::uint64_t bytes = text.size();
@@ -195,22 +221,13 @@ class OutputFile final : public Output {
     finish_write();
     agree_on_errors(comm_, problem_);
     writing_ = std::move(text);
-    offset_ = size_ + before;
-    done_ = 0;
-    start_write();
-    // More than one call takes is not overlapped.
-    while (writing_.size() - done_ > largest_call) {
-      finish_write();
-      done_ += largest_call;
-      start_write();
-    }
+    if (!writing_.empty()) transfer_.start_write(file_, size_ + before, writing_.data(), writing_.size());
     size_ += all;
   }
 
   void commit() override {
     finish_write();
-    const int code = MPI_File_close(&file_);
-    if (code != MPI_SUCCESS) fail(code);
+    if (close(std::exchange(file_, -1)) != 0) fail(errno);
     agree_on_errors(comm_, problem_);
     if (comm_.rank() == 0) {
       std::error_code error;
@@ -226,32 +243,28 @@ class OutputFile final : public Output {
   }
 
  private:
-  static constexpr std::size_t largest_call = std::size_t{256} << 20;
-
-  void fail(int code) { problem_ = fmt::format("wisp sort: writing {} failed: {}", path_, mpi_text(code)); }
-  void start_write() {
-    const std::size_t bytes = std::min(largest_call, writing_.size() - done_);
-    if (bytes == 0) return;
-    const int code =
-        MPI_File_iwrite_at(file_, static_cast<MPI_Offset>(offset_ + done_), writing_.data() + done_,
-                           static_cast<int>(bytes), MPI_CHAR, &request_);
-    if (code != MPI_SUCCESS) fail(code);
+  void fail(int error) {
+    if (problem_.empty())
+      problem_ = fmt::format("wisp sort: writing {} failed: {}", path_, std::strerror(error));
   }
   void finish_write() {
-    if (request_ == MPI_REQUEST_NULL) return;
-    const int code = MPI_Wait(&request_, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) fail(code);
+    if (const int error = transfer_.finish(); error != 0) fail(error);
+  }
+  /// Of this rank alone: others may not come.
+  void leave() noexcept {
+    transfer_.finish();
+    if (file_ >= 0) close(file_);
+    if (comm_.rank() == 0 && !committed_) std::remove(temporary_.c_str());
+    RemovedWhenInterrupted::end();
   }
 
   const Comm& comm_;
   std::string path_;
   std::string temporary_;
   std::string problem_;
-  MPI_File file_ = MPI_FILE_NULL;
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  int file_ = -1;
   std::string writing_;
-  std::uint64_t offset_ = 0;
-  std::size_t done_ = 0;
+  FileTransfer transfer_;
   std::uint64_t size_ = 0;
   bool committed_ = false;
 };

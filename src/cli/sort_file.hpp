@@ -1,9 +1,8 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,6 +31,19 @@ struct Block {
 /// The name that stands for standard input or output.
 constexpr std::string_view standard_stream = "-";
 
+/// One read or write of a file that goes on by itself. Not MPI's: neither Open MPI nor MPICH survives one
+/// that fails.
+class FileTransfer {
+ public:
+  void start_read(int file, std::uint64_t offset, void* into, std::size_t bytes);
+  void start_write(int file, std::uint64_t offset, const void* from, std::size_t bytes);
+  /// Waits for it, if there is one; 0 or what errno would be (ENODATA: the file has ended).
+  int finish() { return pending_.valid() ? pending_.get() : 0; }
+
+ private:
+  std::future<int> pending_;  // dropped, it waits
+};
+
 /// An open file that all ranks read, in parallel.
 class InputFile {
  public:
@@ -40,17 +52,17 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
+  /// As rank 0 saw it when the file was opened.
   std::uint64_t size() const { return size_; }
-  /// Of this rank alone, at most largest_call bytes: begins, and waits for the end; one at a time.
+  /// Of this rank alone: begins, and waits for the end, with a sentence if it failed; one at a time.
   void start_read(std::uint64_t offset, void* into, std::size_t bytes);
-  void finish_read();
-
-  static constexpr std::size_t largest_call = std::size_t{256} << 20;
+  std::string finish_read();
 
  private:
-  MPI_File file_ = MPI_FILE_NULL;
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  std::string path_;
+  int file_ = -1;
   std::uint64_t size_ = 0;
+  FileTransfer transfer_;
 };
 
 /// Where sorted bytes go, the next ones of all ranks in their order. All members are collective.

@@ -52,6 +52,7 @@ class Numbers final : public SortedElements {
     own_ += numbers.size();
     own_bytes_ += chunk.size;
     most_ = std::max(most_, numbers.size());
+    chunk.memory.size = chunk.begin + chunk.size;  // of a stream, less may have come than there is room for
     store_.add(std::move(chunk.memory));
   }
 

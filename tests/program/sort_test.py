@@ -4,6 +4,7 @@ usage: sort_test.py WISP MPIRUN…
 """
 import os
 import random
+import resource
 import signal
 import struct
 import subprocess
@@ -152,6 +153,10 @@ class Sort(unittest.TestCase):
                                     input=b"\n".join(lines), capture_output=True, timeout=300)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(result.stdout, expected)
+        for ranks in (1, 3):
+            result = subprocess.run([*MPIRUN, "-n", str(ranks), WISP, "sort", "-", "-", "--type", "u32"],
+                                    input=struct.pack("<5I", 5, 3, 1, 4, 2), capture_output=True, timeout=300)
+            self.assertEqual(result.stdout, struct.pack("<5I", 1, 2, 3, 4, 5), result.stderr)
         result = subprocess.run([*MPIRUN, "-n", "3", WISP, "sort", "-", self.output, "--type", "u32"], input=b"12345",
                                 capture_output=True, timeout=300)
         self.assertEqual(result.returncode, 2)
@@ -168,6 +173,29 @@ class Sort(unittest.TestCase):
         self.check(b"\n".join(lines), b"".join(line + b"\n" for line in sorted(lines)), "--memory-limit", "4M", "-T",
                    temporary, ranks=2)
 
+    def test_no_room_for_the_output(self):
+        most = 64 << 20  # what a file may have, as on a full disk
+        source = self.path("input", random.Random(10).randbytes(most + (1 << 20)))
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+        for options in (["--type", "u32"], ["--lines", "--memory-limit", "4M"]):
+            result = subprocess.run([*MPIRUN, "-n", "3", WISP, "sort", source, self.output, *options], text=True,
+                                    capture_output=True, timeout=100, preexec_fn=limit, restore_signals=False)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(f"wisp sort: writing {self.output} failed: File too large", result.stderr)
+            self.assertEqual(os.listdir(self.folder), ["input"])
+
+    def test_many_zeros(self):
+        zeros = bytes(400_000)
+        self.check(zeros, zeros + b"\n", "-r", "--lines", ranks=1)
+
+    def test_the_first_of_equal_records(self):
+        for options in ([], ["-r"], ["-s"]):
+            self.check(b"ab3ab1ab2", b"ab3", "--record", "3", "--key", "0:2", "-u", *options)
+
     def test_nothing(self):
         self.check(b"", b"", "--lines")
         self.check(b"", b"", "--type", "f64")
@@ -182,6 +210,8 @@ class Sort(unittest.TestCase):
         self.check(struct.pack("<2I", 9, 4), struct.pack("<2I", 4, 9), "--type", "u32")
 
     def test_wrong_inputs(self):
+        self.refuse("has no room for four", self.path("thin", b"1234"), self.output, "--record", "1T")
+        os.remove(self.path("thin"))
         good = self.path("good", struct.pack("<4I", 4, 3, 2, 1))
         odd = self.path("odd", b"12345")
         self.refuse("does not exist", self.path("missing"), self.output, "--type", "u32")
@@ -207,7 +237,7 @@ class Sort(unittest.TestCase):
 
     def test_an_interrupted_run_leaves_nothing_behind(self):
         source = self.path("input", os.urandom(1 << 27))
-        command = [*MPIRUN, "-n", "2", WISP, "sort", source, self.output, "--type", "u64"]
+        command = [*MPIRUN, "-n", "2", WISP, "sort", source, self.output, "--record", "8"]
         started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         deadline = time.monotonic() + 60
         while not any(".wisp-" in name for name in os.listdir(self.folder)) and time.monotonic() < deadline:
