@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <new>
 #include <thread>
 
 #include "cli/bad_input.hpp"
@@ -94,7 +95,8 @@ int main(int argc, char** argv) {
     code = wisp::cli::run(argc, argv);
   } catch (const std::exception& error) {
     // What was not foreseen may have happened on this rank alone: the others must not wait for it.
-    fmt::print(stderr, "{}\n", error.what());
+    const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    fmt::print(stderr, "{}\n", is_memory ? "wisp: a rank has no memory left" : error.what());
     std::fflush(stderr);
     // MPICH's mpiexec ends without what it has not read by then.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
