@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <span>
@@ -63,7 +64,7 @@ Task<> async_rebalance(const Comm& comm, std::vector<T>& data, std::optional<int
 
 /// The same until all ranks have about the same sum of `weight(element)`, a number that is not negative: an
 /// element goes to the rank in whose part of the sum its middle is, so no rank has more than its share and
-/// one element. A weight that is negative or no number is an Error on every rank.
+/// one element. A weight that is negative or no number, or an infinite sum, is an Error on every rank.
 template <class T, class Weight>
 requires std::is_arithmetic_v<std::invoke_result_t<Weight&, const T&>>
 void rebalance(const Comm& comm, std::vector<T>& data, Weight weight);
@@ -133,8 +134,10 @@ struct PartFront {
 template <class T, class Less>
 Task<std::vector<std::uint64_t>> bound_on(Channel channel, std::span<const T> sorted,
                                           std::span<const T> values, Bound bound, Less less) {
+  OrderFailure failure;
+  const auto guarded = guard_order<T>(less, failure);
   const auto is_before = [&](const T& element, const T& value) {
-    return bound == Bound::lower ? less(element, value) : !less(value, element);
+    return bound == Bound::lower ? guarded(element, value) : !guarded(value, element);
   };
   const std::size_t ranks = as_size(channel.size());
   PartFront<T> mine;
@@ -182,6 +185,7 @@ Task<std::vector<std::uint64_t>> bound_on(Channel channel, std::span<const T> so
     answers.end_block();
   }
   const ByteBlocks answered = co_await exchange_blocks(channel, std::move(answers), 0);
+  failure.rethrow();
   std::vector<const std::byte*> next;
   for (int r = 0; r < channel.size(); ++r) next.push_back(answered.block(r).data());
   std::vector<std::uint64_t> places(values.size());
@@ -229,15 +233,25 @@ template <class T, class Weight>
 Task<> rebalance_weighted_on(Channel channel, std::vector<T>& data, Weight weight) {
   WeightCensus mine;
   std::vector<double> weights;
-  for (const T& element : data) {
-    weights.push_back(static_cast<double>(weight(element)));
-    if (!(weights.back() >= 0) || std::isinf(weights.back())) mine.ranks_at_fault = 1;
-    mine.weight += weights.back();
+  std::exception_ptr thrown;
+  try {
+    for (const T& element : data) {
+      weights.push_back(static_cast<double>(weight(element)));
+      if (!(weights.back() >= 0)) mine.ranks_at_fault = 1;
+      mine.weight += weights.back();
+    }
+  } catch (...) {  // the others wait for this rank
+    thrown = std::current_exception();
+    mine.ranks_at_fault = 1;
   }
   const auto census = co_await exscan_total(channel, mine, WeightCensus{}, &WeightCensus::combine);
+  if (thrown) std::rethrow_exception(thrown);
   if (census.total.ranks_at_fault > 0) {
     throw Error(MPI_ERR_ARG, "wisp::rebalance: " + std::to_string(census.total.ranks_at_fault) +
-                                 " ranks have weights that are negative or no number");
+                                 " ranks have weights that are negative, no number, or cannot be computed");
+  }
+  if (std::isinf(census.total.weight)) {
+    throw Error(MPI_ERR_ARG, "wisp::rebalance: the sum of all weights is infinite");
   }
   if (census.total.weight == 0) {
     co_await rebalance_on(std::move(channel), data);

@@ -178,7 +178,13 @@ namespace {
 /// All ranks write, in parallel: while a block is written, the next one is made.
 class OutputFile final : public Output {
  public:
-  OutputFile(const Comm& comm, const std::string& path) : comm_(comm), path_(path) {
+  OutputFile(const Comm& comm, const std::string& name) : comm_(comm), path_(name) {
+    std::error_code unresolved;
+    if (std::filesystem::is_symlink(name, unresolved)) {  // it stays, and what it names is written
+      const auto target = std::filesystem::canonical(name, unresolved);
+      if (!unresolved) path_ = target.string();
+    }
+    const std::string& path = path_;
     std::string problem;
     int process = static_cast<int>(getpid());
     comm.bcast(buffer_of(process), 0);

@@ -256,26 +256,41 @@ class StringElements final : public SortedElements {
     return text.substr(begins[i], begins[i + 1] - begins[i] - (width_ > 0 ? 0 : 1));
   }
 
+  /// Marks, what is coded, and zeros so that the marks of the next run are aligned in a file.
   void add_run(const wisp::detail::StringCoder& run) {
-    Block block(run.coded.size());
-    std::memcpy(block.data(), run.coded.data(), run.coded.size());
-    marks_.push_back(run.marks);
-    sizes_.push_back(run.size);
+    const StoredRun stored{run.marks.size(), run.coded.size(), run.size};
+    const std::size_t unpadded = stored.mark_bytes() + stored.coded;
+    Block block((unpadded + 7) / 8 * 8);
+    std::memcpy(block.data(), run.marks.data(), stored.mark_bytes());
+    std::memcpy(block.data() + stored.mark_bytes(), run.coded.data(), stored.coded);
+    std::memset(block.data() + unpadded, 0, block.size - unpadded);
+    stored_.push_back(stored);
     store_.add(std::move(block));
   }
 
   void take_runs(std::size_t runs) override {
-    marks_.resize(runs);
-    sizes_.resize(runs);
-    for (std::size_t i = 0; i < runs; ++i)
-      runs_.runs.push_back({store_.run(i), std::move(marks_[i]), sizes_[i]});
+    stored_.resize(runs);
+    for (std::size_t i = 0; i < runs; ++i) {
+      const StoredRun& stored = stored_[i];
+      const std::span<const std::byte> block = store_.run(i);
+      const auto* const marks = reinterpret_cast<const std::uint64_t*>(block.data());
+      const auto coded = stored.coded > 0 ? block.subspan(stored.mark_bytes(), stored.coded) : block.first(0);
+      runs_.runs.push_back({coded, {marks, stored.marks}, stored.strings});
+    }
     if (count_ > 0) runs_.mean_length = bytes_ / count_ + 1;
   }
 
+  struct StoredRun {
+    std::size_t marks = 0;
+    std::size_t coded = 0;  ///< bytes
+    Slot strings = 0;
+
+    std::size_t mark_bytes() const { return marks * sizeof(std::uint64_t); }
+  };
+
   std::size_t width_;
   LineOrder order_;
-  std::vector<std::vector<std::uint64_t>> marks_;
-  std::vector<Slot> sizes_;
+  std::vector<StoredRun> stored_;
   wisp::detail::StringRuns runs_;
 };
 

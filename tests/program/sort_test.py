@@ -209,6 +209,15 @@ class Sort(unittest.TestCase):
         self.path("output", b"old")
         self.check(struct.pack("<2I", 9, 4), struct.pack("<2I", 4, 9), "--type", "u32")
 
+    def test_an_output_that_is_a_link_stays_one(self):
+        target = self.path("target", b"old")
+        os.symlink(target, self.output)
+        result = run("sort", self.path("input", b"b\na\n"), self.output)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(os.path.islink(self.output))
+        with open(target, "rb") as file:
+            self.assertEqual(file.read(), b"a\nb\n")
+
     def test_wrong_inputs(self):
         self.refuse("has no room for four", self.path("thin", b"1234"), self.output, "--record", "1T")
         os.remove(self.path("thin"))

@@ -350,6 +350,47 @@ TEST(SortedTest, AnOrderThatThrowsLeavesNobodyWaiting) {
   });
 }
 
+TEST(SortedTest, BoundsAndWeightsThatThrowLeaveNobodyWaiting) {
+  SimulationOptions cluster;
+  cluster.ranks = 5;
+  for (int last = 1; last < 12; ++last) {
+    int thrown = 0;
+    int errors = 0;
+    simulate(cluster, [&](Comm comm) -> Task<> {
+      std::vector<int> part(5);
+      std::iota(part.begin(), part.end(), 5 * comm.rank());
+      const std::vector<int> values = {3, 12, 21, 30};
+      int left = comm.rank() == 2 ? last : 1000;
+      const auto less = [&left](int a, int b) {
+        if (--left == 0) throw std::logic_error("no order");
+        return a < b;
+      };
+      try {
+        co_await async_bound<int>(comm, part, values, Bound::lower, less);
+      } catch (const std::logic_error&) {
+        ++thrown;
+      }
+      left = comm.rank() == 2 ? 3 : 1000;
+      const auto weight = [&left](int) {
+        if (--left == 0) throw std::logic_error("no weight");
+        return 1.0;
+      };
+      try {
+        co_await async_rebalance(comm, part, weight);
+      } catch (const std::logic_error&) {
+        ++thrown;
+      } catch (const Error& error) {
+        EXPECT_STREQ(error.what(),
+                     "wisp::rebalance: 1 ranks have weights that are negative, no number, or "
+                     "cannot be computed");
+        ++errors;
+      }
+    });
+    EXPECT_EQ(thrown, 2) << last;
+    EXPECT_EQ(errors, 4) << last;
+  }
+}
+
 template <class Body>
 void expect_error(const std::string& sentence, Body body) {
   SimulationOptions cluster;

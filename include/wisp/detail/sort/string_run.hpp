@@ -27,7 +27,7 @@ struct StringRun {
   static constexpr Slot block = 16;
 
   std::span<const std::byte> coded;
-  std::vector<std::uint64_t> marks;  ///< where every 16th string begins
+  std::span<const std::uint64_t> marks;  ///< where every 16th string begins
   Slot size = 0;
 
   std::string at(Slot place) const;
