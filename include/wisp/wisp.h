@@ -163,7 +163,7 @@ int WISP_Arrivals_count(WISP_Arrivals arrivals, int* count);
 int WISP_Arrivals_block(WISP_Arrivals arrivals, int i, int* source, const void** data, MPI_Count* bytes);
 int WISP_Arrivals_free(WISP_Arrivals* arrivals);
 
-/* Made by scripts/faces from the rows of src/c/collective_faces.inc. */
+/* Made by scripts/faces from the rows of src/c/collective_faces.inc and src/c/own_faces.inc. */
 /* clang-format off */
 
 /* The root's buffer to all. */
@@ -211,15 +211,6 @@ int WISP_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Data
 int WISP_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
 int WISP_Iexscan_range(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request, int first, int last);
 
-/* The scan, and the reduction over all ranks in everybody's totalbuf. MPI has no such operation. */
-int WISP_Scan_and_bcast(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
-int WISP_Iscan_and_bcast(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
-int WISP_Scan_and_bcast_init(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Scan_and_bcast_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
-int WISP_Iscan_and_bcast_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
-int WISP_Scan_and_bcast_init_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Iscan_and_bcast_range(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request, int first, int last);
-
 /* The reduction, of which each rank gets a block of recvcount elements. */
 int WISP_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
 int WISP_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
@@ -256,16 +247,6 @@ int WISP_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 int WISP_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, WISP_Comm comm, MPI_Info info, WISP_Request* request);
 int WISP_Igatherv_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, WISP_Comm comm, WISP_Request* request, int first, int last);
 
-/* Everybody's sorted sequence, of any length, merged into one at the root, which has room for recvcount
-   elements in all. MPI has no such operation. */
-int WISP_Gatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm);
-int WISP_Igatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
-int WISP_Gatherm_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Gatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm);
-int WISP_Igatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
-int WISP_Gatherm_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Igatherm_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request, int first, int last);
-
 /* Everybody's block in everybody's recvbuf. */
 int WISP_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Comm comm);
 int WISP_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
@@ -283,15 +264,6 @@ int WISP_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
 int WISP_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request);
 int WISP_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, WISP_Comm comm, MPI_Info info, WISP_Request* request);
 int WISP_Iallgatherv_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, WISP_Comm comm, WISP_Request* request, int first, int last);
-
-/* Everybody's sorted sequence merged into one, everywhere. */
-int WISP_Allgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm);
-int WISP_Iallgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
-int WISP_Allgatherm_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Allgatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm);
-int WISP_Iallgatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
-int WISP_Allgatherm_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
-int WISP_Iallgatherm_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* Block r of the root's sendbuf to rank r. */
 int WISP_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, WISP_Comm comm);
@@ -337,6 +309,34 @@ int WISP_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MP
 int WISP_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, WISP_Request* request);
 int WISP_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, MPI_Info info, WISP_Request* request);
 int WISP_Ialltoallw_range(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], WISP_Comm comm, WISP_Request* request, int first, int last);
+
+/* The scan, and the reduction over all ranks in everybody's totalbuf. */
+int WISP_Scan_and_bcast(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Iscan_and_bcast(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Scan_and_bcast_init(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Scan_and_bcast_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm);
+int WISP_Iscan_and_bcast_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request);
+int WISP_Scan_and_bcast_init_c(const void* sendbuf, void* scanbuf, void* totalbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iscan_and_bcast_range(const void* sendbuf, void* scanbuf, void* totalbuf, int count, MPI_Datatype datatype, MPI_Op op, WISP_Comm comm, WISP_Request* request, int first, int last);
+
+/* Everybody's sorted sequence, of any length, merged into one at the root, which has room for recvcount
+   elements in all. */
+int WISP_Gatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm);
+int WISP_Igatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
+int WISP_Gatherm_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Gatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm);
+int WISP_Igatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
+int WISP_Gatherm_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, int root, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Igatherm_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, int root, WISP_Merge merge, WISP_Comm comm, WISP_Request* request, int first, int last);
+
+/* Everybody's sorted sequence merged into one, everywhere. */
+int WISP_Allgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm);
+int WISP_Iallgatherm(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
+int WISP_Allgatherm_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Allgatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm);
+int WISP_Iallgatherm_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm, WISP_Request* request);
+int WISP_Allgatherm_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, WISP_Merge merge, WISP_Comm comm, MPI_Info info, WISP_Request* request);
+int WISP_Iallgatherm_range(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, WISP_Merge merge, WISP_Comm comm, WISP_Request* request, int first, int last);
 
 /* Blocks to ranks that need not know of them: block i of `count` goes to destinations[i]. What comes to this
    rank is in arrivals when the operation is done. */

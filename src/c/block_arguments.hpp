@@ -65,6 +65,53 @@ ConstBlocks blocks(const On& on, const void* address, const Count* counts, const
           datatypes(on, types, "sendtypes")};
 }
 
+/// Where only the root's argument counts, that of others is not looked at.
+inline bool is_at_root(const Comm& comm, int root) {
+  return comm.rank() == root;
+}
+
+/// In place, the whole input is in the output buffer.
+template <class Count>
+Buffer reduce_scatter_output(const Comm& comm, const void* sendbuf, void* recvbuf, Count count,
+                             MPI_Datatype type) {
+  return sendbuf == MPI_IN_PLACE ? all_blocks(comm, recvbuf, count, type, "recvcount")
+                                 : to_receive(recvbuf, count, type, "recvcount");
+}
+
+template <class Count>
+std::size_t sum_of(const Comm& comm, const Count* counts) {
+  const Integers all = integers(comm, counts, "recvcounts");
+  std::size_t sum = 0;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) sum += checked_count(all[rank], "recvcounts[i]");
+  return sum;
+}
+template <class Count>
+Buffer reduce_scatter_output(const Comm& comm, const void* sendbuf, void* recvbuf, const Count* counts,
+                             MPI_Datatype type) {
+  const std::size_t sum = sum_of(comm, counts);
+  if (sendbuf == MPI_IN_PLACE) return {recvbuf, sum, type};
+  const int rank = comm.is_member() ? comm.rank() : 0;
+  return {recvbuf, as_size(counts[rank]), type};
+}
+template <class Count>
+ConstBuffer reduce_scatter_input(const Comm& comm, const void* sendbuf, const Count* counts,
+                                 MPI_Datatype type) {
+  if (sendbuf == MPI_IN_PLACE) return in_place();
+  return {sendbuf, sum_of(comm, counts), type};
+}
+
+/// How many blocks a rank sends, or receives.
+struct Degree {
+  int blocks;
+  int size() const { return blocks; }
+};
+inline Degree sent_on(const Neighborhood& on) {
+  return {static_cast<int>(on.targets().size())};
+}
+inline Degree received_on(const Neighborhood& on) {
+  return {static_cast<int>(on.sources().size())};
+}
+
 /// An array argument of `count` integers; it may be null if there are none.
 inline std::span<const int> integers_of(const int* first, std::size_t count, const char* name) {
   if (count == 0) return {};

@@ -5,47 +5,12 @@
 #include "c/shims.hpp"
 
 // Collectives of wisp.h: each has a blocking, a nonblocking and a persistent form, and one on a range of
-// ranks. The list of all is collective_faces.inc, which is read twice: with int counts, and with MPI_Count.
+// ranks. The lists of all are read twice: with int counts, and with MPI_Count.
 
 using namespace wisp;
 using namespace wisp::c;
 
 namespace {
-
-/// Where only the root's argument counts, that of others is not looked at.
-bool is_at_root(const Comm& comm, int root) {
-  return comm.rank() == root;
-}
-
-/// In place, the whole input is in the output buffer.
-template <class Count>
-Buffer reduce_scatter_output(const Comm& comm, const void* sendbuf, void* recvbuf, Count count,
-                             MPI_Datatype type) {
-  return sendbuf == MPI_IN_PLACE ? all_blocks(comm, recvbuf, count, type, "recvcount")
-                                 : to_receive(recvbuf, count, type, "recvcount");
-}
-
-template <class Count>
-std::size_t sum_of(const Comm& comm, const Count* counts) {
-  const Integers all = integers(comm, counts, "recvcounts");
-  std::size_t sum = 0;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) sum += checked_count(all[rank], "recvcounts[i]");
-  return sum;
-}
-template <class Count>
-Buffer reduce_scatter_output(const Comm& comm, const void* sendbuf, void* recvbuf, const Count* counts,
-                             MPI_Datatype type) {
-  const std::size_t sum = sum_of(comm, counts);
-  if (sendbuf == MPI_IN_PLACE) return {recvbuf, sum, type};
-  const int rank = comm.is_member() ? comm.rank() : 0;
-  return {recvbuf, as_size(counts[rank]), type};
-}
-template <class Count>
-ConstBuffer reduce_scatter_input(const Comm& comm, const void* sendbuf, const Count* counts,
-                                 MPI_Datatype type) {
-  if (sendbuf == MPI_IN_PLACE) return in_place();
-  return {sendbuf, sum_of(comm, counts), type};
-}
 
 template <class Count, class Displacement>
 std::vector<Outgoing> outgoing(int count, const int* destinations, const void* sendbuf,
@@ -132,6 +97,7 @@ extern "C" {
   }
 WISP_FACES(Barrier, barrier, (), ())
 #include "c/collective_faces.inc"
+#include "c/own_faces.inc"
 #undef WISP_NAME
 #undef WISP_TEXT
 #undef WISP_COUNT
@@ -144,6 +110,7 @@ WISP_FACES(Barrier, barrier, (), ())
 #define WISP_DISPLACEMENT MPI_Aint
 #define WISP_RANGE_FACE(name, parameters, arguments)
 #include "c/collective_faces.inc"
+#include "c/own_faces.inc"
 
 int WISP_Arrivals_create(WISP_Arrivals* arrivals) {
   return guarded("WISP_Arrivals_create", [&] { out(arrivals, "arrivals") = new WISP_Arrivals_object; });

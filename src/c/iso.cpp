@@ -29,14 +29,6 @@ Neighborhood neighborhood_of(MPI_Comm isocomm) {
   return kept;
 }
 
-template <class Init>
-int init(const char* call, MPI_Comm isocomm, Iso_request* request, Init make) {
-  return guarded(call, [&] {
-    out(request, "request");
-    put_request(request, make(neighborhood_of(isocomm)));
-  });
-}
-
 }  // namespace
 
 extern "C" {
@@ -58,60 +50,18 @@ int Iso_neighborhood_create(MPI_Comm cartcomm, int s, const int relative_coordin
   });
 }
 
-int Iso_neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                               int recvcount, MPI_Datatype recvtype, MPI_Comm isocomm, Iso_request* request) {
-  return init("Iso_neighbor_alltoall_init", isocomm, request, [&](const Neighborhood& on) {
-    return on.neighbor_alltoall_init(all_blocks(on, sendbuf, sendcount, sendtype, "sendcount"),
-                                     all_blocks(on, recvbuf, recvcount, recvtype, "recvcount"));
-  });
-}
-
-int Iso_neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                int recvcount, MPI_Datatype recvtype, MPI_Comm isocomm,
-                                Iso_request* request) {
-  return init("Iso_neighbor_allgather_init", isocomm, request, [&](const Neighborhood& on) {
-    return on.neighbor_allgather_init(to_send(sendbuf, sendcount, sendtype, "sendcount"),
-                                      all_blocks(on, recvbuf, recvcount, recvtype, "recvcount"));
-  });
-}
-
-int Iso_neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[],
-                                MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                const MPI_Aint recvdispls[], MPI_Datatype recvtype, MPI_Comm isocomm,
-                                Iso_request* request) {
-  return init("Iso_neighbor_alltoallv_init", isocomm, request, [&](const Neighborhood& on) {
-    return on.neighbor_alltoallv_init(blocks(on, sendbuf, sendcounts, senddispls, sendtype),
-                                      blocks(on, recvbuf, recvcounts, recvdispls, recvtype));
-  });
-}
-
-int Iso_neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                 const int recvcounts[], const MPI_Aint recvdispls[], MPI_Datatype recvtype,
-                                 MPI_Comm isocomm, Iso_request* request) {
-  return init("Iso_neighbor_allgatherv_init", isocomm, request, [&](const Neighborhood& on) {
-    return on.neighbor_allgatherv_init(to_send(sendbuf, sendcount, sendtype, "sendcount"),
-                                       blocks(on, recvbuf, recvcounts, recvdispls, recvtype));
-  });
-}
-
-int Iso_neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint senddispls[],
-                                const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                                const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[], MPI_Comm isocomm,
-                                Iso_request* request) {
-  return init("Iso_neighbor_alltoallw_init", isocomm, request, [&](const Neighborhood& on) {
-    return on.neighbor_alltoallw_init(blocks(on, sendbuf, sendcounts, senddispls, sendtypes),
-                                      blocks(on, recvbuf, recvcounts, recvdispls, recvtypes));
-  });
-}
-
-int Iso_neighbor_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                 const int recvcounts[], const MPI_Aint recvdispls[],
-                                 const MPI_Datatype recvtypes[], MPI_Comm isocomm, Iso_request* request) {
-  return init("Iso_neighbor_allgatherw_init", isocomm, request, [&](const Neighborhood& on) {
-    return on.neighbor_allgatherw_init(to_send(sendbuf, sendcount, sendtype, "sendcount"),
-                                       blocks(on, recvbuf, recvcounts, recvdispls, recvtypes));
-  });
-}
+#define WISP_COUNT int
+#define WISP_DISPLACEMENT MPI_Aint
+#define WISP_LIST(...) __VA_ARGS__
+#define WISP_FACES(Name, name, parameters, arguments)                                  \
+  int Iso_##name##_init(WISP_LIST parameters MPI_Comm isocomm, Iso_request* request) { \
+    return guarded("Iso_" #name "_init", [&] {                                         \
+      out(request, "request");                                                         \
+      const Neighborhood on = neighborhood_of(isocomm);                                \
+      put_request(request, on.name##_init(WISP_LIST arguments NeighborOptions()));     \
+    });                                                                                \
+  }
+#include "c/neighbor_faces.inc"
 
 int Iso_start(Iso_request* request) {
   const int code = WISP_Start(request);

@@ -45,18 +45,6 @@ std::span<const int> offset_of(const Neighborhood& on, const int* offset) {
   return integers_of(offset, as_size(on.torus().dimensions()), "offset");
 }
 
-/// How many blocks a rank sends, or receives.
-struct Degree {
-  int blocks;
-  int size() const { return blocks; }
-};
-Degree sent_on(const Neighborhood& on) {
-  return {static_cast<int>(on.targets().size())};
-}
-Degree received_on(const Neighborhood& on) {
-  return {static_cast<int>(on.sources().size())};
-}
-
 /// The options that an info holds: wisp_algorithm, wisp_ports, wisp_copying.
 class NeighborInfo {
  public:

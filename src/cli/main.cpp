@@ -4,11 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <new>
+#include <string_view>
 #include <thread>
 
 #include "cli/bad_input.hpp"
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
+#include "cli/run.hpp"
 #include "cli/terminal.hpp"
 #include "harness.hpp"
 #include "wisp/error.hpp"
@@ -55,8 +57,9 @@ int run(int argc, char** argv) {
   CLI::App app("Weightless process groups and collectives for MPI", "wisp");
   app.set_version_flag("--version", fmt::format("wisp {} on {}", WISP_VERSION, bench::mpi_name()));
   app.require_subcommand(1);
-  const auto commands = {add_doctor(app),   add_groups(app),           add_sort(app),     add_bench(app),
-                         add_simulate(app), add_completion(app, rank), add_man(app, rank)};
+  const auto commands = {
+      add_doctor(app),   add_groups(app),           add_sort(app),     add_run(app), add_bench(app),
+      add_simulate(app), add_completion(app, rank), add_man(app, rank)};
   if (argc > 1 && argv[1][0] != '-') {
     std::vector<std::string> names;
     for (const Command& command : commands) names.push_back(command.app->get_name());
@@ -88,6 +91,7 @@ int run(int argc, char** argv) {
 }  // namespace wisp::cli
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "run") return wisp::cli::run_preloaded(argc, argv);
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // errors become exceptions
   int code = 1;

@@ -113,8 +113,11 @@ constexpr Algorithm alltoallv_algorithms[] = {
 
 }  // namespace
 
-constinit const Collective alltoall_row{"alltoall", alltoall_algorithms};
-constinit const Collective alltoallv_row{"alltoallv", alltoallv_algorithms};
+constexpr std::string_view plain_exchanges[] = {"bruck", "pairwise", "direct"};
+constinit const Collective alltoall_row{
+    .name = "alltoall", .algorithms = alltoall_algorithms, .plain = plain_exchanges};
+constinit const Collective alltoallv_row{
+    .name = "alltoallv", .algorithms = alltoallv_algorithms, .plain = plain_exchanges};
 
 namespace {
 

@@ -177,6 +177,27 @@ Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& giv
   return algorithm.run(std::move(channel), with_memory);
 }
 
+double promised_gain(const Comm& comm, const Collective& row, std::size_t bytes) {
+  World& world = CommAccess::world(comm);
+  Case of{comm.size(), bytes, OperatorKind::commutative};
+  if (!world.nodes().is_flat()) of.nodes = CommAccess::nodes(comm)->shape();
+  const Machine& machine = world.machine();
+  const Terms terms(of, machine);
+  const auto is_plain = [&](const Algorithm& one) {
+    if (row.plain.empty()) return !is_of_nodes(one.name);
+    return std::ranges::find(row.plain, one.name) != row.plain.end();
+  };
+  double plain = -1;
+  for (const Algorithm& one : row.algorithms) {
+    if (one.cost == nullptr || !is_plain(one)) continue;
+    const double seconds = seconds_of(one.cost(terms), of, machine);
+    if (plain < 0 || seconds < plain) plain = seconds;
+  }
+  const Algorithm& chosen = row.algorithms[choose(world, row, of)];
+  if (chosen.cost == nullptr || plain < 0) return 1;
+  return plain / seconds_of(chosen.cost(terms), of, machine);
+}
+
 int direct_ranks(World& world) {
   int& kept = world.kept_direct_ranks();
   if (kept == 0) kept = find_direct_ranks(world.machine());

@@ -51,6 +51,8 @@ struct Collective {
   std::span<const Alias> aliases = {};
   /// Picks an algorithm; null: the cheapest does.
   std::size_t (*pick)(World&, const Case&) = nullptr;
+  /// The algorithms that MPI libraries have too; none: all but those of nodes.
+  std::span<const std::string_view> plain = {};
 };
 
 extern const Collective barrier_row, bcast_row, reduce_row, allreduce_row, scan_row, exscan_row,
@@ -61,7 +63,11 @@ extern const Collective barrier_row, bcast_row, reduce_row, allreduce_row, scan_
 /// one of so many that share their nodes' ports.
 Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& given, int lanes = 1);
 
+/// By the cost model, the time of the best algorithm that MPI libraries have too over that of the chosen one.
+double promised_gain(const Comm& comm, const Collective& row, std::size_t bytes);
+
 int direct_ranks(World& world);
+constexpr std::string_view direct_alone[] = {"direct"};
 /// Of gatherv and scatterv, whose first algorithm is direct and whose second is not.
 inline std::size_t pick_direct(World& world, const Case& of) {
   return of.ranks <= direct_ranks(world) ? 0 : 1;

@@ -37,7 +37,8 @@ constexpr Alias gatherv_aliases[] = {{"combined", "led"}, {"binomial", "led"}};
 
 }  // namespace
 
-constinit const Collective gatherv_row{"gatherv", gatherv_algorithms, gatherv_aliases, pick_direct};
+constinit const Collective gatherv_row{"gatherv", gatherv_algorithms, gatherv_aliases, pick_direct,
+                                       direct_alone};
 
 }  // namespace detail
 

@@ -33,7 +33,8 @@ constexpr Alias scatterv_aliases[] = {{"binomial", "led"}};
 
 }  // namespace
 
-constinit const Collective scatterv_row{"scatterv", scatterv_algorithms, scatterv_aliases, pick_direct};
+constinit const Collective scatterv_row{"scatterv", scatterv_algorithms, scatterv_aliases, pick_direct,
+                                        direct_alone};
 
 }  // namespace detail
 

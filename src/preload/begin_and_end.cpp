@@ -1,0 +1,58 @@
+// Where a preloaded program begins and ends with MPI, and what MPI is told of errors.
+
+#include <string>
+
+#include "preload/calls.hpp"
+
+namespace wisp::preload {
+namespace {
+
+/// MPI_Finalize deletes what is kept with MPI_COMM_SELF before anything else, and MPI still works then.
+void begin() {
+  static const int keyval = [] {
+    int made = MPI_KEYVAL_INVALID;
+    const auto end = [](MPI_Comm, int, void*, void*) -> int {
+      process.end();
+      return MPI_SUCCESS;
+    };
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, +end, &made, nullptr);
+    return made;
+  }();
+  PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+  process.begin();
+}
+
+}  // namespace
+
+int report_error(MPI_Comm comm, int error_class, const char* sentence) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(comm, &handler);
+  // Who returns errors may expect one; who does not is about to end, and should know why.
+  if (handler == MPI_ERRORS_ARE_FATAL) std::fprintf(stderr, "wisp preload: %s\n", sentence);
+  if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
+  PMPI_Comm_call_errhandler(comm, error_class);
+  return error_class;
+}
+
+int begun(int code) {
+  if (code == MPI_SUCCESS) begin();
+  return code;
+}
+
+}  // namespace wisp::preload
+
+using namespace wisp::preload;
+
+extern "C" {
+
+int MPI_Init(int* argc, char*** argv) {
+  static const auto native = next_of("MPI_Init", &PMPI_Init);
+  return begun(native(argc, argv));
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  static const auto native = next_of("MPI_Init_thread", &PMPI_Init_thread);
+  return begun(native(argc, argv, required, provided));
+}
+
+}  // extern "C"

@@ -1,0 +1,147 @@
+// MPI's collectives: each asks whether wisp takes the call, and goes on to MPI if not. In the list of
+// wisp.h's collectives are the parameters, and what the C++ members get of them.
+
+#include "wisp/collectives.hpp"
+#include "c/block_arguments.hpp"
+#include "preload/calls.hpp"
+#include "preload/names.inc"
+
+using namespace wisp;
+using namespace wisp::c;
+using namespace wisp::preload;
+
+namespace {
+
+template <class Count>
+std::int64_t bytes_of_all(const Count* counts, MPI_Datatype type, MPI_Comm comm) {
+  int size = 0;
+  PMPI_Comm_size(comm, &size);
+  std::int64_t sum = 0;
+  for (int rank = 0; counts != nullptr && rank < size; ++rank) {
+    if (counts[rank] < 0) return -1;
+    sum += static_cast<std::int64_t>(counts[rank]);
+  }
+  return bytes_of(sum, type);
+}
+
+template <class Count>
+std::int64_t bytes_of_all(Count count, MPI_Datatype type, MPI_Comm comm) {
+  int size = 0;
+  PMPI_Comm_size(comm, &size);
+  return bytes_of(static_cast<std::int64_t>(count) * size, type);
+}
+
+std::int64_t mean(std::int64_t bytes_of_all, MPI_Comm comm) {
+  int size = 1;
+  PMPI_Comm_size(comm, &size);
+  return bytes_of_all < 0 ? -1 : bytes_of_all / size;
+}
+
+/// Whether MPI joins elements of this datatype by this operator: asked with none of them.
+bool joins(MPI_Datatype type, MPI_Op op) {
+  static MPI_Datatype last_type = MPI_DATATYPE_NULL;
+  static MPI_Op last_op = MPI_OP_NULL;
+  if (type == MPI_DATATYPE_NULL || op == MPI_OP_NULL) return false;
+  if (type == last_type && op == last_op) [[likely]]
+    return true;
+  // A call without a communicator tells its errors to one of these.
+  const MPI_Comm hearing[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+  MPI_Errhandler handlers[2];
+  for (int i = 0; i < 2; ++i) {
+    PMPI_Comm_get_errhandler(hearing[i], &handlers[i]);
+    PMPI_Comm_set_errhandler(hearing[i], MPI_ERRORS_RETURN);
+  }
+  char nothing[2] = {};
+  const bool is_joined = PMPI_Reduce_local(&nothing[0], &nothing[1], 0, type, op) == MPI_SUCCESS;
+  for (int i = 0; i < 2; ++i) {
+    PMPI_Comm_set_errhandler(hearing[i], handlers[i]);
+    PMPI_Errhandler_free(&handlers[i]);
+  }
+  if (!is_joined) return false;
+  last_type = type;
+  last_op = op;
+  return true;
+}
+std::int64_t of_reduction(std::int64_t bytes, MPI_Datatype type, MPI_Op op) {
+  return joins(type, op) ? bytes : -1;
+}
+
+/// Of a rooted call, whose root alone looks at one of the two sides; each side of a block has as many bytes.
+template <class Count>
+std::int64_t bytes_at(int root, MPI_Comm comm, Count of_root, MPI_Datatype type_of_root, Count of_others,
+                      MPI_Datatype type_of_others) {
+  int rank = 0;
+  int size = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &size);
+  if (root < 0 || root >= size) return -1;
+  return rank == root ? bytes_of(of_root, type_of_root) : bytes_of(of_others, type_of_others);
+}
+
+/// Of irregular blocks nobody knows all.
+std::int64_t unknown_at(int root, MPI_Comm comm) {
+  int size = 0;
+  PMPI_Comm_size(comm, &size);
+  return root < 0 || root >= size ? -1 : 0;
+}
+
+}  // namespace
+
+// The size of a call, as all ranks know it.
+#define WISP_BYTES_bcast bytes_of(count, datatype)
+#define WISP_BYTES_reduce of_reduction(bytes_at(root, comm, count, datatype, count, datatype), datatype, op)
+#define WISP_BYTES_allreduce of_reduction(bytes_of(count, datatype), datatype, op)
+#define WISP_BYTES_scan of_reduction(bytes_of(count, datatype), datatype, op)
+#define WISP_BYTES_exscan of_reduction(bytes_of(count, datatype), datatype, op)
+#define WISP_BYTES_reduce_scatter_block of_reduction(bytes_of_all(recvcount, datatype, comm), datatype, op)
+#define WISP_BYTES_reduce_scatter of_reduction(bytes_of_all(recvcounts, datatype, comm), datatype, op)
+#define WISP_BYTES_gather bytes_at(root, comm, recvcount, recvtype, sendcount, sendtype)
+#define WISP_BYTES_gatherv unknown_at(root, comm)
+#define WISP_BYTES_allgather bytes_of(recvcount, recvtype)
+#define WISP_BYTES_allgatherv mean(bytes_of_all(recvcounts, recvtype, comm), comm)
+#define WISP_BYTES_scatter bytes_at(root, comm, sendcount, sendtype, recvcount, recvtype)
+#define WISP_BYTES_scatterv unknown_at(root, comm)
+#define WISP_BYTES_alltoall bytes_of(recvcount, recvtype)
+#define WISP_BYTES_alltoallv 0
+#define WISP_BYTES_alltoallw 0
+
+#define WISP_LIST(...) __VA_ARGS__
+#define WISP_FACES(Name, name, parameters, arguments)                          \
+  int WISP_MPI(Name)(WISP_LIST parameters MPI_Comm comm) {                     \
+    static const auto native = next_of(WISP_TEXT(Name), &WISP_PMPI(Name));     \
+    return blocking(                                                           \
+        Call::name, comm, [&]() -> std::int64_t { return WISP_BYTES_##name; }, \
+        [&](Served& served) {                                                  \
+          const Comm& on = served.comm();                                      \
+          on.name(WISP_LIST arguments CollectiveOptions());                    \
+        },                                                                     \
+        [&] { return native(WISP_NAMES_##name comm); });                       \
+  }
+
+extern "C" {
+
+#define WISP_MPI(name) MPI_##name
+#define WISP_PMPI(name) PMPI_##name
+#define WISP_TEXT(name) "MPI_" #name
+#define WISP_COUNT int
+#define WISP_DISPLACEMENT int
+#define WISP_NAMES_barrier
+#define WISP_BYTES_barrier 0
+WISP_FACES(Barrier, barrier, (), ())
+#include "c/collective_faces.inc"
+#undef WISP_MPI
+#undef WISP_PMPI
+#undef WISP_TEXT
+#undef WISP_COUNT
+#undef WISP_DISPLACEMENT
+
+#if MPI_VERSION >= 4
+#define WISP_MPI(name) MPI_##name##_c
+#define WISP_PMPI(name) PMPI_##name##_c
+#define WISP_TEXT(name) "MPI_" #name "_c"
+#define WISP_COUNT MPI_Count
+#define WISP_DISPLACEMENT MPI_Aint
+#include "c/collective_faces.inc"
+#endif
+
+}  // extern "C"

@@ -1,0 +1,125 @@
+#include "preload/process.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "transport/throw_error.hpp"
+
+namespace wisp::preload {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// The four texts that say everything, each with a zero behind it.
+std::string read_environment() {
+  std::string table;
+  if (const std::string file = variable("WISP_PRELOAD_TABLE"); !file.empty()) {
+    std::ifstream in(file);
+    if (!in) detail::throw_error(MPI_ERR_ARG, "WISP_PRELOAD_TABLE: {} cannot be read", file);
+    table.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  std::string all;
+  for (const std::string& text :
+       {variable("WISP_PRELOAD"), variable("WISP_PRELOAD_AFTER"), variable("WISP_PRELOAD_REPORT"), table}) {
+    all += text;
+    all += '\0';
+  }
+  return all;
+}
+
+Settings parse(const std::string& all) {
+  std::array<std::string_view, 4> texts;
+  std::string_view rest = all;
+  for (std::string_view& text : texts) {
+    text = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(text.size() + 1);
+  }
+  return Settings::parse(texts[0], texts[1], texts[2], texts[3]);
+}
+
+[[noreturn]] void refuse(const char* sentence) {
+  std::fprintf(stderr, "wisp preload: %s\n", sentence);
+  std::fflush(stderr);
+  // MPICH's mpiexec ends without what it has not read by then.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  PMPI_Abort(MPI_COMM_WORLD, 2);
+  std::abort();
+}
+
+}  // namespace
+
+constinit Process process;
+
+void Process::begin() {
+  int rank = 0;
+  int size = 0;
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  PMPI_Query_thread(&level);
+  int serves = level < MPI_THREAD_MULTIPLE ? 1 : 0;
+  // Ranks may have asked for different levels.
+  PMPI_Allreduce(MPI_IN_PLACE, &serves, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+
+  try {
+    std::string all = rank == 0 ? read_environment() : std::string();
+    unsigned long long length = all.size();
+    PMPI_Bcast(&length, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+    all.resize(length);
+    PMPI_Bcast(all.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD);
+    settings_ = new Settings(parse(all));
+  } catch (const std::exception& error) {
+    // The same on all ranks, but for a file that rank 0 cannot read.
+    if (rank == 0) refuse(error.what());
+    return;
+  }
+  counts_ = settings_->reports;
+  if (serves == 0 || size < 2) return;
+  for (std::size_t i = 0; i < call_count; ++i) {
+    if (settings_->may_take(static_cast<Call>(i))) may_take_ |= std::uint32_t{1} << i;
+  }
+}
+
+void Process::report() const {
+  constexpr int numbers = 4;  // calls and nanoseconds, native and taken
+  std::vector<unsigned long long> mine;
+  for (const auto& of_call : counters_) {
+    for (const Counter& counter : of_call) {
+      mine.push_back(counter.calls);
+      mine.push_back(counter.nanoseconds);
+    }
+  }
+  std::vector<unsigned long long> most(mine.size());
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Reduce(mine.data(), most.data(), static_cast<int>(mine.size()), MPI_UNSIGNED_LONG_LONG, MPI_MAX, 0,
+              MPI_COMM_WORLD);
+  if (rank != 0) return;
+  std::fprintf(stderr,
+               "wisp preload: calls and milliseconds of the rank that has most\n  %-24s%12s%12s%12s%12s\n",
+               "", "by wisp", "ms", "by MPI", "ms");
+  for (std::size_t i = 0; i < call_count; ++i) {
+    const unsigned long long* of_call = most.data() + numbers * i;
+    if (of_call[0] + of_call[2] == 0) continue;
+    std::fprintf(stderr, "  %-24s%12llu%12.3f%12llu%12.3f\n",
+                 std::string(name_of(static_cast<Call>(i))).c_str(), of_call[2],
+                 static_cast<double>(of_call[3]) * 1e-6, of_call[0], static_cast<double>(of_call[1]) * 1e-6);
+  }
+  std::fflush(stderr);
+}
+
+void Process::end() {
+  if (counts_) report();
+  may_take_ = 0;
+  counts_ = false;
+}
+
+}  // namespace wisp::preload

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "preload/settings.hpp"
+#include "preload/topology.hpp"
+#include "wisp/comm.hpp"
+
+namespace wisp::preload {
+
+/// An MPI communicator whose collectives may be wisp's: kept as its attribute, and gone with it. It is
+/// duplicated after as many calls as the settings leave to MPI, so that one that comes and goes is not.
+class Served {
+ public:
+  /// Null: all of its collectives are MPI's, for it is an intercommunicator, has one rank, or ranks of other
+  /// worlds.
+  static Served* find(MPI_Comm comm);
+
+  /// Whether wisp takes this call, which all ranks answer alike. `bytes` is what all know of its size: of one
+  /// vector or block; -1: arguments that MPI will refuse. A blocking call, for it may duplicate.
+  bool takes(Call call, std::int64_t bytes);
+
+  const Comm& comm() const { return comm_; }
+  Topology& topology() { return *topology_; }
+
+  /// When the communicator is freed.
+  void close() noexcept;
+
+ private:
+  explicit Served(MPI_Comm comm) : mpi_comm_(comm) {}
+
+  bool pays(Call call, std::int64_t bytes);
+  double promised_gain(Call call, std::size_t bytes);
+
+  MPI_Comm mpi_comm_;
+  bool is_refused_ = false;
+  int calls_ = 0;
+  Comm comm_;  ///< empty until it is duplicated
+  std::optional<Topology> topology_;
+
+  /// By the number of bits of the size: what is known to pay, or not to.
+  struct Decided {
+    std::uint64_t is_known;
+    std::uint64_t pays;
+  };
+  std::array<Decided, call_count> decided_ = {};
+};
+
+}  // namespace wisp::preload

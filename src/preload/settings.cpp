@@ -1,0 +1,137 @@
+#include "preload/settings.hpp"
+
+#include <mpi.h>
+
+#include <bit>
+#include <charconv>
+#include <cstdlib>
+
+#include "transport/throw_error.hpp"
+
+namespace wisp::preload {
+namespace {
+
+using detail::throw_error;
+
+constexpr std::array<std::string_view, call_count> names = {
+    "barrier",
+#define WISP_FACES(Name, name, parameters, arguments) #name,
+#define WISP_ONLY_OF_MPI
+#include "c/collective_faces.inc"
+#include "c/neighbor_faces.inc"
+#undef WISP_ONLY_OF_MPI
+#undef WISP_FACES
+};
+
+/// Takes the text before the next separator off `text`.
+std::string_view take_until(char separator, std::string_view& text) {
+  const std::size_t end = text.find(separator);
+  const std::string_view taken = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return taken;
+}
+
+template <class Number>
+bool read(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && number >= 0;
+}
+
+/// "name", "name:most" or "name:least-most".
+void parse_entry(std::string_view entry, Settings& settings) {
+  std::string_view rest = entry;
+  const std::string_view name = take_until(':', rest);
+  Settings::Named taken{true};
+  if (!rest.empty()) {
+    const std::string_view first = take_until('-', rest);
+    const bool has_both = !rest.empty();
+    const bool is_read =
+        has_both ? read(first, taken.least) && read(rest, taken.most) : read(first, taken.most);
+    if (!is_read || taken.least > taken.most) {
+      throw_error(MPI_ERR_ARG, "WISP_PRELOAD: {}: sizes are most, or least-most, in bytes", entry);
+    }
+  }
+  if (name == "none") return;
+  if (name == "all") {
+    settings.named.fill(taken);
+    return;
+  }
+  const std::optional<Call> call = find_call(name);
+  if (!call) {
+    throw_error(MPI_ERR_ARG, "WISP_PRELOAD: {} is none of all, none, {}", name, detail::joined(names));
+  }
+  settings.named[static_cast<std::size_t>(*call)] = taken;
+}
+
+/// How far apart two numbers are, in powers of two.
+int distance(std::int64_t a, std::int64_t b) {
+  const auto bits = [](std::int64_t n) {
+    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n)));
+  };
+  return std::abs(bits(a) - bits(b));
+}
+
+}  // namespace
+
+std::string_view name_of(Call call) {
+  return names[static_cast<std::size_t>(call)];
+}
+
+std::optional<Call> find_call(std::string_view name) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return static_cast<Call>(i);
+  }
+  return std::nullopt;
+}
+
+Tuning Tuning::parse(std::string_view text) {
+  Tuning tuning;
+  for (int number = 1; !text.empty(); ++number) {
+    std::string_view line = take_until('\n', text);
+    if (line.empty() || line.front() == '#') continue;
+    const std::string_view whole = line;
+    const std::optional<Call> call = find_call(take_until(' ', line));
+    Line read_line{};
+    const bool is_read = call && read(take_until(' ', line), read_line.ranks) &&
+                         read(take_until(' ', line), read_line.nodes) &&
+                         read(take_until(' ', line), read_line.bytes) && read(line, read_line.times_faster);
+    if (!is_read) {
+      throw_error(MPI_ERR_ARG,
+                  "WISP_PRELOAD_TABLE: line {}, '{}', is not 'operation ranks nodes bytes times-faster'",
+                  number, whole);
+    }
+    read_line.call = *call;
+    tuning.lines_.push_back(read_line);
+  }
+  return tuning;
+}
+
+std::optional<double> Tuning::times_faster(Call call, int ranks, int nodes, std::int64_t bytes) const {
+  const Line* nearest = nullptr;
+  const auto is_nearer = [&](const Line& a, const Line& b) {
+    const int by_ranks = std::abs(a.ranks - ranks) - std::abs(b.ranks - ranks);
+    return by_ranks != 0 ? by_ranks < 0 : distance(a.bytes, bytes) < distance(b.bytes, bytes);
+  };
+  for (const Line& line : lines_) {
+    if (line.call != call || (line.nodes > 1) != (nodes > 1)) continue;
+    if (line.ranks > 2 * ranks || ranks > 2 * line.ranks) continue;
+    if (nearest == nullptr || is_nearer(line, *nearest)) nearest = &line;
+  }
+  if (nearest == nullptr) return std::nullopt;
+  return nearest->times_faster;
+}
+
+Settings Settings::parse(std::string_view calls, std::string_view after, std::string_view report,
+                         std::string_view table) {
+  Settings settings;
+  settings.is_named = !calls.empty();
+  while (!calls.empty()) parse_entry(take_until(',', calls), settings);
+  if (!after.empty() && !read(after, settings.calls_before)) {
+    throw_error(MPI_ERR_ARG, "WISP_PRELOAD_AFTER = {} is not a number from 0 on", after);
+  }
+  settings.reports = !report.empty() && report != "0";
+  settings.tuning = Tuning::parse(table);
+  return settings;
+}
+
+}  // namespace wisp::preload

@@ -1,0 +1,266 @@
+#include "preload/topology.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+
+#include "comm/comm_access.hpp"
+#include "neighborhood/choice.hpp"
+#include "pattern/hash_bytes.hpp"
+#include "wisp/detail/as_size.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp::preload {
+namespace {
+
+using detail::as_size;
+
+struct Lists {
+  std::vector<int> sources;
+  std::vector<int> targets;
+};
+
+Lists lists_of_cart(MPI_Comm comm) {
+  Lists lists;
+  int dimensions = 0;
+  PMPI_Cartdim_get(comm, &dimensions);
+  for (int j = 0; j < dimensions; ++j) {
+    int before = MPI_PROC_NULL;
+    int after = MPI_PROC_NULL;
+    PMPI_Cart_shift(comm, j, 1, &before, &after);
+    for (std::vector<int>* list : {&lists.sources, &lists.targets})
+      list->insert(list->end(), {before, after});
+  }
+  return lists;
+}
+
+Lists lists_of_distributed_graph(MPI_Comm comm) {
+  int in = 0;
+  int out = 0;
+  int is_weighted = 0;
+  PMPI_Dist_graph_neighbors_count(comm, &in, &out, &is_weighted);
+  Lists lists{std::vector<int>(as_size(in)), std::vector<int>(as_size(out))};
+  std::vector<int> weights_in(as_size(in));
+  std::vector<int> weights_out(as_size(out));
+  PMPI_Dist_graph_neighbors(comm, in, lists.sources.data(), weights_in.data(), out, lists.targets.data(),
+                            weights_out.data());
+  return lists;
+}
+
+Lists lists_of_graph(MPI_Comm comm) {
+  int rank = 0;
+  int count = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Graph_neighbors_count(comm, rank, &count);
+  std::vector<int> neighbors(as_size(count));
+  PMPI_Graph_neighbors(comm, rank, count, neighbors.data());
+  return {neighbors, neighbors};
+}
+
+std::optional<Lists> lists_of(MPI_Comm comm, int topology) {
+  if (topology == MPI_CART) return lists_of_cart(comm);
+  if (topology == MPI_DIST_GRAPH) return lists_of_distributed_graph(comm);
+  if (topology == MPI_GRAPH) return lists_of_graph(comm);
+  return std::nullopt;
+}
+
+/// Which of its sender's blocks arrives at each place of what a rank receives; -1: none does. By each call.
+struct Arrivals {
+  std::vector<int> alltoall;
+  std::vector<int> alltoallv;
+  std::vector<int> alltoallw;
+};
+Arrivals find_arrivals(MPI_Comm comm, const Lists& lists) {
+  const std::size_t sent = lists.targets.size();
+  const std::size_t received = lists.sources.size();
+  // One more than there are: MPICH wants an address even of nothing.
+  const std::size_t room = std::max(sent, received) + 1;
+  std::vector<int> in_turn(room);
+  std::iota(in_turn.begin(), in_turn.end(), 0);
+  const std::vector<int> ones(room, 1);
+  const std::vector<MPI_Datatype> types(room, MPI_INT);
+  std::vector<MPI_Aint> begins;
+  for (const int i : in_turn) begins.push_back(i * static_cast<MPI_Aint>(sizeof(int)));
+  std::vector<int> nothing(room, -1);
+  Arrivals found{nothing, nothing, nothing};
+  PMPI_Neighbor_alltoall(in_turn.data(), 1, MPI_INT, found.alltoall.data(), 1, MPI_INT, comm);
+  PMPI_Neighbor_alltoallv(in_turn.data(), ones.data(), in_turn.data(), MPI_INT, found.alltoallv.data(),
+                          ones.data(), in_turn.data(), MPI_INT, comm);
+  PMPI_Neighbor_alltoallw(in_turn.data(), ones.data(), begins.data(), types.data(), found.alltoallw.data(),
+                          ones.data(), begins.data(), types.data(), comm);
+  for (std::vector<int>* of : {&found.alltoall, &found.alltoallv, &found.alltoallw}) of->resize(received);
+  return found;
+}
+
+/// The places, those of one source in the order in which it sends; nothing, if that is how they are.
+std::vector<int> order_of(const Lists& lists, const std::vector<int>& arrivals) {
+  std::vector<int> order(arrivals.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<int> of_source;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    if (std::ranges::find(of_source, lists.sources[place]) != of_source.end()) continue;
+    of_source.push_back(lists.sources[place]);
+    // They share the places that they have.
+    std::vector<int> theirs;
+    for (std::size_t i = place; i < order.size(); ++i) {
+      if (lists.sources[i] == lists.sources[place]) theirs.push_back(static_cast<int>(i));
+    }
+    std::vector<int> sorted = theirs;
+    std::ranges::stable_sort(sorted, {}, [&](int i) { return arrivals[as_size(i)]; });
+    for (std::size_t i = 0; i < theirs.size(); ++i) order[as_size(theirs[i])] = sorted[i];
+  }
+  if (std::ranges::is_sorted(order)) order.clear();
+  return order;
+}
+
+/// Where each block of a stencil arrives; beyond a mesh's border none does, and takes a place that is left.
+std::vector<int> places_of(const std::vector<int>& arrivals) {
+  std::vector<int> places(arrivals.size(), -1);
+  std::vector<int> left;
+  for (std::size_t place = 0; place < arrivals.size(); ++place) {
+    const int block = arrivals[place];
+    (block >= 0 ? places[as_size(block)] : left.emplace_back()) = static_cast<int>(place);
+  }
+  for (int& place : places) {
+    if (place >= 0) continue;
+    place = left.back();
+    left.pop_back();
+  }
+  return places;
+}
+
+Offsets offsets_of_cart(int dimensions) {
+  Offsets offsets(dimensions);
+  for (int j = 0; j < dimensions; ++j) {
+    for (const int step : {-1, 1}) {
+      std::vector<int> offset(as_size(dimensions));
+      offset[as_size(j)] = step;
+      offsets.add(offset);
+    }
+  }
+  return offsets;
+}
+
+std::vector<int> offsets_on(const Torus& torus, int rank, std::span<const int> targets) {
+  std::vector<int> offsets;
+  for (const int target : targets) {
+    const std::vector<int> offset = torus.offset_between(rank, target);
+    offsets.insert(offsets.end(), offset.begin(), offset.end());
+  }
+  return offsets;
+}
+
+double seconds_of(const Stencil& stencil, std::string_view name, NeighborPattern pattern, std::size_t bytes,
+                  const detail::Machine& machine) {
+  const auto& names = schedule_names();
+  const auto place = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+  const detail::ScheduleFacts& facts = detail::costed_schedule(stencil, pattern, place).facts;
+  const detail::BlockPlaces blocks{bytes, static_cast<std::ptrdiff_t>(bytes), true};
+  return detail::modelled_time(facts, facts.phases, detail::sent_bytes(facts, blocks), machine,
+                               stencil.torus().size());
+}
+
+double gain_of(const Neighborhood& on, NeighborPattern pattern, std::size_t bytes) {
+  const detail::Machine& machine = detail::CommAccess::world(on.comm()).machine();
+  const double plain = seconds_of(on.stencil(), "straightforward", pattern, bytes, machine);
+  return plain / seconds_of(on.stencil(), on.chosen(pattern, bytes), pattern, bytes, machine);
+}
+
+void add_tori(int ranks, std::size_t dimensions, std::size_t most, std::vector<int>& dims,
+              std::vector<std::vector<int>>& found) {
+  if (found.size() == most) return;
+  if (ranks == 1) {
+    found.push_back(dims);
+    return;
+  }
+  if (dims.size() == dimensions) return;
+  for (int factor = 2; factor <= ranks; ++factor) {
+    if (ranks % factor != 0) continue;
+    dims.push_back(factor);
+    add_tori(ranks / factor, dimensions, most, dims, found);
+    dims.pop_back();
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> tori_of(int ranks, int dimensions, std::size_t most) {
+  std::vector<std::vector<int>> found;
+  std::vector<int> dims;
+  add_tori(ranks, as_size(dimensions), most, dims, found);
+  return found;
+}
+
+Topology Topology::of(MPI_Comm comm, const Comm& on) {
+  int topology = MPI_UNDEFINED;
+  PMPI_Topo_test(comm, &topology);
+  const std::optional<Lists> lists = lists_of(comm, topology);
+  if (!lists || (topology == MPI_CART && lists->targets.empty())) return {};
+
+  Topology made;
+  const Arrivals arrivals = find_arrivals(comm, *lists);
+  made.orders_ = {order_of(*lists, arrivals.alltoall), order_of(*lists, arrivals.alltoallv),
+                  order_of(*lists, arrivals.alltoallw)};
+  bool is_refused = false;
+  try {
+    made.lists_ = Neighborhood::adjacent(on, lists->sources, lists->targets);
+  } catch (const Error&) {
+    is_refused = true;  // the others must not wait for this rank below
+  }
+
+  constexpr int most_dimensions = 4;
+  constexpr std::size_t most_tori = 1024;
+  const bool is_cart = topology == MPI_CART;
+  const bool may_be_stencil = lists->sources.size() == lists->targets.size() && !lists->targets.empty();
+  const auto tori =
+      is_cart ? std::vector<std::vector<int>>() : tori_of(on.size(), most_dimensions, most_tori);
+  // The largest hash of all ranks and (as its complement) the smallest are one where all hashes are.
+  std::vector<unsigned long long> words;
+  for (const std::vector<int>& dims : tori) {
+    const std::vector<int> offsets =
+        may_be_stencil ? offsets_on(Torus(dims), on.rank(), lists->targets) : std::vector<int>();
+    const std::uint64_t hash = may_be_stencil ? detail::hash_bytes(std::as_bytes(std::span(offsets))) : 0;
+    words.push_back(hash);
+    words.push_back(~hash);
+  }
+  std::vector<int> peers = lists->targets;
+  std::ranges::sort(peers);
+  peers.erase(std::ranges::unique(peers).begin(), peers.end());
+  words.insert(words.end(), {is_refused ? 1ULL : 0ULL, lists->targets.size(), peers.size()});
+  PMPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UNSIGNED_LONG_LONG, MPI_MAX,
+                 comm);
+  const std::size_t behind = 2 * tori.size();
+  if (words[behind] != 0) return {};
+  made.blocks_of_a_peer_ =
+      static_cast<double>(words[behind + 1]) / static_cast<double>(std::max(words[behind + 2], 1ULL));
+
+  if (is_cart) {
+    const Torus torus = Torus::of_cart(comm);
+    made.stencil_ = Neighborhood(on, Stencil(torus, offsets_of_cart(torus.dimensions())));
+  }
+  double most_gain = 0;
+  for (std::size_t k = 0; k < tori.size(); ++k) {
+    if (words[2 * k] == 0 || words[2 * k] != ~words[2 * k + 1]) continue;
+    const Torus torus(tori[k]);
+    const Offsets offsets(torus.dimensions(), offsets_on(torus, on.rank(), lists->targets));
+    const Neighborhood on_torus(on, Stencil(torus, offsets));
+    constexpr std::size_t few_bytes = 8;
+    const double gain = gain_of(on_torus, NeighborPattern::alltoall, few_bytes);
+    if (gain <= most_gain) continue;
+    most_gain = gain;
+    made.stencil_ = on_torus;
+  }
+  if (made.stencil() != nullptr) made.places_ = places_of(arrivals.alltoall);
+  return made;
+}
+
+double Topology::promised_gain(Call call, std::size_t bytes) const {
+  const bool is_regular = call == Call::neighbor_alltoall || call == Call::neighbor_allgather;
+  if (!is_regular || stencil() == nullptr) return blocks_of_a_peer_;
+  const auto pattern =
+      call == Call::neighbor_alltoall ? NeighborPattern::alltoall : NeighborPattern::allgather;
+  return gain_of(stencil_, pattern, bytes);
+}
+
+}  // namespace wisp::preload

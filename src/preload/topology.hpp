@@ -1,0 +1,54 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "preload/settings.hpp"
+#include "wisp/neighborhood.hpp"
+
+namespace wisp::preload {
+
+/// The neighbors of a communicator with a topology: lists of any ranks; and, where the ranks have found out
+/// that they are the same stencil on all of them, that.
+class Topology {
+ public:
+  /// Collective. Of a Cartesian communicator the stencil is known. Of a graph, each rank makes offsets of its
+  /// targets on every torus that has as many ranks, and all compare them: one allreduce. In which order
+  /// blocks of one pair of ranks arrive, calls of MPI's own tell: libraries differ, and so do the calls of
+  /// MPICH.
+  static Topology of(MPI_Comm comm, const Comm& on);
+
+  bool exists() const { return lists_.state() != nullptr; }
+
+  /// For blocks of any size. Its block k is number `order[k]` of what MPI receives; empty: k.
+  const Neighborhood& lists() const { return lists_; }
+  struct Orders {
+    std::vector<int> alltoall;
+    std::vector<int> alltoallv;
+    std::vector<int> alltoallw;
+  };
+  const Orders& orders() const { return orders_; }
+
+  /// For blocks of one size; null: there is none. Its block i is number `places()[i]` of what MPI receives.
+  const Neighborhood* stencil() const { return stencil_.state() == nullptr ? nullptr : &stencil_; }
+  std::span<const int> places() const { return places_; }
+
+  /// By the cost model, the time of a message for each block over that of what wisp does.
+  double promised_gain(Call call, std::size_t bytes) const;
+
+ private:
+  Neighborhood lists_;
+  Orders orders_;
+  Neighborhood stencil_;
+  std::vector<int> places_;
+  double blocks_of_a_peer_ = 1;  ///< at least, on the rank with most neighbors
+};
+
+/// The tori of so many ranks with at most `dimensions` dimensions, none of them of one rank, and at most
+/// `most` of them.
+std::vector<std::vector<int>> tori_of(int ranks, int dimensions, std::size_t most);
+
+}  // namespace wisp::preload

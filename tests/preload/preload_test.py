@@ -1,0 +1,131 @@
+"""Programs that know nothing of wisp, with it under them and without: they must hear the same.
+
+usage: preload_test.py WISP CC FC MPIRUN…     (FC may be empty: no Fortran)
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WISP, CC, FC, *MPIRUN = sys.argv[1:]
+HERE = pathlib.Path(__file__).parent
+QUICK = "WISP_TEST_QUICK" in os.environ
+RANKS = (1, 2, 3, 5) if QUICK else (1, 2, 3, 5, 8, 16)
+SEEDS = (1, 2) if QUICK else range(1, 9)
+CALLS = """barrier bcast reduce allreduce scan exscan reduce_scatter_block reduce_scatter gather gatherv allgather
+    allgatherv scatter scatterv alltoall alltoallv alltoallw neighbor_alltoall neighbor_alltoallv neighbor_alltoallw
+    neighbor_allgather neighbor_allgatherv""".split()
+
+
+def launch(command, ranks, **environment):
+    result = subprocess.run([*MPIRUN, "-n", str(ranks), *command], capture_output=True, text=True, timeout=300,
+                            env={**os.environ, **environment})
+    return result.returncode, sorted(result.stdout.splitlines()), result.stderr
+
+
+def preloaded(command, ranks, *options):
+    return launch([WISP, "run", *options, "--", *command], ranks)
+
+
+def taken(report):
+    """How often each call was wisp's, and MPI's, as the report says."""
+    rows = re.findall(r"^  (\w+) +(\d+) +[\d.]+ +(\d+) +[\d.]+$", report, re.MULTILINE)
+    return {name: (int(by_wisp), int(by_mpi)) for name, by_wisp, by_mpi in rows}
+
+
+class Programs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def compile(self, source, *flags, name=None):
+        program = pathlib.Path(self.folder.name) / (name or source.replace(".", "_"))
+        compiler = FC if source.endswith("90") else CC
+        subprocess.run([compiler, "-O1", *flags, str(HERE / source), "-o", str(program)], check=True,
+                       capture_output=True)
+        return str(program)
+
+    def assert_same(self, command, ranks, *options):
+        native = launch(command, ranks)
+        ours = preloaded(command, ranks, *options)
+        self.assertEqual(native[0], 0, native[2])
+        self.assertEqual(ours[0], 0, ours[2])
+        self.assertEqual(ours[1], native[1], (command, ranks, options))
+        return ours[2]
+
+    def test_random_collectives_have_the_same_results(self):
+        program = self.compile("collectives.c")
+        for ranks in RANKS:
+            for seed in SEEDS:
+                self.assert_same([program, str(seed), "150"], ranks, "--calls", "all", "--after", str(seed % 3))
+
+    def test_every_call_is_taken_over_where_it_is_asked_for(self):
+        program = self.compile("collectives.c")
+        counts = taken(self.assert_same([program, "7", "400"], 3, "--calls", "all", "--after", "0", "--report"))
+        self.assertEqual(sorted(counts), sorted(CALLS))
+        self.assertTrue(all(by_wisp > 0 for by_wisp, _ in counts.values()), counts)
+
+    def test_only_what_is_named_is_taken_over(self):
+        program = self.compile("collectives.c")
+        options = ("--calls", "gatherv,bcast:4-64", "--after", "0", "--report")
+        counts = taken(self.assert_same([program, "7", "400"], 3, *options))
+        self.assertEqual({name for name, (by_wisp, _) in counts.items() if by_wisp > 0}, {"gatherv", "bcast"})
+        self.assertGreater(counts["bcast"][1], 0)
+        counts = taken(self.assert_same([program, "7", "40"], 3, "--calls", "none", "--after", "0", "--report"))
+        self.assertTrue(all(by_wisp == 0 for by_wisp, _ in counts.values()), counts)
+
+    def test_a_table_says_what_pays(self):
+        program = self.compile("collectives.c")
+        table = pathlib.Path(self.folder.name) / "table"
+        table.write_text("# made up\nallreduce 3 1 8 1.5\nallreduce 3 1 1048576 0.5\nscan 3 1 8 0.9\n")
+        options = ("--table", str(table), "--after", "0", "--report")
+        counts = taken(self.assert_same([program, "7", "400"], 3, *options))
+        self.assertGreater(counts["allreduce"][0], 0)
+        self.assertEqual(counts["scan"][0], 0)
+
+    def test_errors_are_those_of_mpi(self):
+        program = self.compile("errors.c")
+        for ranks in RANKS[:4]:
+            self.assert_same([program], ranks, "--calls", "all", "--after", "0")
+
+    @unittest.skipUnless(FC, "there is no Fortran compiler")
+    def test_fortran(self):
+        for name, flags in (("f08", ["-DUSE_F08"]), ("mpi", ["-DUSE_MPI"]), ("mpif", [])):
+            flags += ["-cpp", "-fallow-argument-mismatch", "-w"]
+            program = self.compile("collectives.f90", *flags, name=name)
+            for ranks in RANKS[:4]:
+                report = self.assert_same([program], ranks, "--calls", "all", "--after", "0", "--report")
+                if ranks > 1:
+                    self.assertEqual(taken(report)["gatherv"], (40, 0), name)
+
+    def test_wrong_settings_end_the_program_with_a_sentence(self):
+        program = self.compile("errors.c")
+        for options, sentence in (
+                (("--calls", "gather,broadcast"), "WISP_PRELOAD: broadcast is none of all, none, barrier, bcast"),
+                (("--calls", "bcast:64-4"), "WISP_PRELOAD: bcast:64-4: sizes are most, or least-most, in bytes")):
+            code, _, said = preloaded([program], 2, *options)
+            self.assertNotEqual(code, 0)
+            self.assertEqual(said.count(f"wisp preload: {sentence}"), 1, said)
+        table = pathlib.Path(self.folder.name) / "bad"
+        table.write_text("bcast 4 1 8\n")
+        _, _, said = preloaded([program], 2, "--table", str(table))
+        self.assertIn("WISP_PRELOAD_TABLE: line 1, 'bcast 4 1 8', is not 'operation ranks nodes bytes times-faster'", said)
+
+    def test_what_cannot_be_run(self):
+        code, _, said = launch([WISP, "run", "--", "/nobody/has/this"], 1)
+        self.assertNotEqual(code, 0)
+        self.assertIn("wisp run: /nobody/has/this: No such file or directory", said)
+        code, _, said = launch([WISP, "run"], 1)
+        self.assertNotEqual(code, 0)
+        self.assertIn("PROGRAM is required", said)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
