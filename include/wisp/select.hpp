@@ -21,8 +21,9 @@
 namespace wisp {
 
 /// The element that would be at place n (from 0) if those of all ranks were sorted; on every rank. `data`
-/// stays, in any order. A place that there is not is an Error on every rank. O(n/p + α log p) expected, in a
-/// few rounds of samples; memory for a rank's elements once more.
+/// stays, in any order. A place that there is not is an Error on every rank; so is an order that throws, but
+/// for the rank where it does, which throws that on. O(n/p + α log p) expected, in a few rounds of samples;
+/// memory for a rank's elements once more.
 template <class T, class Less = Ascending>
 T nth_element(const Comm& comm, const std::vector<T>& data, std::uint64_t n, Less less = {});
 template <class T, class Less = Ascending>
@@ -64,6 +65,13 @@ std::pair<T, T> choose_pivots(std::vector<WeightedSample<T>> samples, double tar
   return {at(target - slack), at(target + slack)};
 }
 
+/// What is selected by an order that has thrown is nothing for any rank.
+inline void throw_if_failed(const Channel& channel, Slot failed_ranks) {
+  if (failed_ranks == 0) return;
+  throw Error(MPI_ERR_OTHER, std::string(channel.operation()) + ": the order has thrown an exception on " +
+                                 std::to_string(failed_ranks) + " ranks");
+}
+
 /// Every round leaves the elements between two pivots that are close to the one that is sought. What is
 /// left is few at last, and goes to all.
 template <class T, class Less>
@@ -93,15 +101,18 @@ Task<T> nth_element_on(Channel channel, std::vector<T> open, Slot elements, Slot
     const auto is_inside = [&](const T& element) { return !less(high, element); };
     const auto inside = std::partition(open.begin(), open.end(), is_below);
     const auto above = std::partition(inside, open.end(), is_inside);
-    const Slot counts[] = {static_cast<Slot>(inside - open.begin()), static_cast<Slot>(above - inside)};
-    Slot sums[2] = {};
-    co_await allreduce_on(channel, {counts, 2, MPI_UINT64_T}, {sums, 2, MPI_UINT64_T}, MPI_SUM);
+    const bool is_one_pivot = !less(low, high);
+    const Slot counts[] = {static_cast<Slot>(inside - open.begin()), static_cast<Slot>(above - inside),
+                           has_failed(less) ? Slot{1} : 0};
+    Slot sums[3] = {};
+    co_await allreduce_on(channel, {counts, 3, MPI_UINT64_T}, {sums, 3, MPI_UINT64_T}, MPI_SUM);
+    throw_if_failed(channel, sums[2]);
     const Slot before = elements;
     if (n < sums[0]) {
       open.erase(inside, open.end());
       elements = sums[0];
     } else if (n < sums[0] + sums[1]) {
-      if (!less(low, high)) co_return low;
+      if (is_one_pivot) co_return low;
       open.erase(above, open.end());
       open.erase(open.begin(), inside);
       n -= sums[0];
@@ -144,49 +155,53 @@ Task<T> nth_of(Channel channel, std::span<const T> data, Slot n, Less less) {
                                  std::to_string(census.total.elements) + " - 1, the elements of all ranks");
   }
   OrderFailure failure;
-  const T found = co_await nth_element_on<T>(channel, {data.begin(), data.end()}, census.total.elements, n,
-                                             guard_order<T>(less, failure));
-  failure.rethrow();
-  co_return found;
+  co_return co_await failure.instead_of(nth_element_on<T>(
+      channel, {data.begin(), data.end()}, census.total.elements, n, guard_order<T>(less, failure)));
+}
+
+/// Of fewer than all elements. `is_larger` puts the largest first.
+template <class T, class IsLarger>
+Task<std::vector<T>> largest_on(Channel channel, std::span<const T> data, Slot elements, Slot k,
+                                IsLarger is_larger) {
+  const T last = co_await nth_element_on<T>(channel, {data.begin(), data.end()}, elements, k - 1, is_larger);
+  // All that are larger than the last, and of those like it as many as there is room for, rank by rank.
+  std::vector<T> chosen;
+  std::vector<T> equal;
+  for (const T& element : data) {
+    if (is_larger(element, last)) {
+      chosen.push_back(element);
+    } else if (!is_larger(last, element)) {
+      equal.push_back(element);
+    }
+  }
+  struct Counts {
+    Slot larger;
+    Slot equal;
+    Slot failed;
+    static Counts combine(const Counts& a, const Counts& b) {
+      return {a.larger + b.larger, a.equal + b.equal, a.failed + b.failed};
+    }
+  };
+  const Counts mine{chosen.size(), equal.size(), has_failed(is_larger) ? Slot{1} : 0};
+  const auto counts = co_await exscan_total(channel, mine, Counts{0, 0, 0}, &Counts::combine);
+  throw_if_failed(channel, counts.total.failed);
+  const Slot room = k - counts.total.larger;
+  const Slot first = std::min(counts.before.equal, room);
+  const Slot end = std::min(counts.before.equal + equal.size(), room);
+  chosen.insert(chosen.end(), equal.begin(), equal.begin() + static_cast<std::ptrdiff_t>(end - first));
+  co_return chosen;
 }
 
 template <class T, class Less>
 Task<std::vector<T>> top_k_of(Channel channel, std::span<const T> data, Slot k, Less less) {
   const auto census = co_await census_of_selection<T, Less>(channel, data);
+  if (k == 0 || census.total.elements == 0) co_return std::vector<T>();
   OrderFailure failure;
-  const auto guarded = guard_order<T>(less, failure);
-  const auto is_larger = [&](const T& a, const T& b) { return guarded(b, a); };
-  std::vector<T> chosen;
-  if (k == 0 || census.total.elements == 0) co_return chosen;
-  if (k >= census.total.elements) {
-    chosen.assign(data.begin(), data.end());
-  } else {
-    const T last = co_await nth_element_on<T>(channel, {data.begin(), data.end()}, census.total.elements,
-                                              k - 1, is_larger);
-    // All that are larger than the last, and of those like it as many as there is room for, rank by rank.
-    std::copy_if(data.begin(), data.end(), std::back_inserter(chosen),
-                 [&](const T& element) { return is_larger(element, last); });
-    struct Counts {
-      Slot larger;
-      Slot equal;
-      static Counts combine(const Counts& a, const Counts& b) {
-        return {a.larger + b.larger, a.equal + b.equal};
-      }
-    };
-    const auto is_equal = [&](const T& element) {
-      return !is_larger(element, last) && !is_larger(last, element);
-    };
-    const auto equal = static_cast<Slot>(std::count_if(data.begin(), data.end(), is_equal));
-    const auto counts =
-        co_await exscan_total(channel, Counts{chosen.size(), equal}, Counts{0, 0}, &Counts::combine);
-    const Slot room = k > counts.total.larger ? k - counts.total.larger : 0;
-    Slot taken = counts.before.equal;
-    for (const T& element : data) {
-      if (taken >= room) break;
-      if (!is_equal(element)) continue;
-      chosen.push_back(element);
-      ++taken;
-    }
+  const auto larger = [less](const T& a, const T& b) noexcept(!can_throw<T, Less>) { return less(b, a); };
+  const auto is_larger = guard_order<T>(larger, failure);
+  std::vector<T> chosen(data.begin(), data.end());
+  if (k < census.total.elements) {
+    chosen = co_await failure.instead_of(largest_on<T>(channel, data, census.total.elements, k, is_larger));
   }
   std::vector<std::byte> mine(chosen.size() * sizeof(T));
   if (!chosen.empty()) std::memcpy(mine.data(), chosen.data(), mine.size());

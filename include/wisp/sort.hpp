@@ -119,10 +119,10 @@ template <class T, class Less>
 Task<> sort_counted(Channel channel, std::vector<T>& data, PrefixAndTotal<SortCensus> census, Less less,
                     const SortOptions& options) {
   const Slot elements = census.total.elements;
-  if (elements == 0) co_return;
-  const Balance balance(elements, channel.size());
   const Slot most = census.total.most;
   const SortAlgorithm algorithm = choose_sort(channel, elements, most, sizeof(T), options);
+  if (elements == 0) co_return;
+  const Balance balance(elements, channel.size());
   if (algorithm == SortAlgorithm::merge) {
     co_await merge_sort(std::move(channel), balance, data, most, less, options);
     co_return;
@@ -254,14 +254,20 @@ Task<> sort_by_key_on(Channel channel, std::vector<Key>& keys, std::vector<Value
   values = {};
   OrderFailure failure;
   const auto by_key = [less](const Pair& a, const Pair& b) { return less(a.key, b.key); };
-  co_await failure.instead_of(
-      sort_counted(std::move(channel), pairs, census, guard_order<Pair>(by_key, failure), options));
+  std::exception_ptr thrown;
+  try {
+    co_await failure.instead_of(
+        sort_counted(std::move(channel), pairs, census, guard_order<Pair>(by_key, failure), options));
+  } catch (...) {  // the pairs are there all the same, in any order
+    thrown = std::current_exception();
+  }
   keys.resize(pairs.size());
   values.resize(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     keys[i] = pairs[i].key;
     values[i] = pairs[i].value;
   }
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 template <class T, class Less>

@@ -257,14 +257,22 @@ Task<> rebalance_weighted_on(Channel channel, std::vector<T>& data, Weight weigh
     co_await rebalance_on(std::move(channel), data);
     co_return;
   }
-  // Sums of floating-point numbers may be a little larger than the total that was computed elsewhere: what is
-  // left goes to the last rank.
-  const double ranks = channel.size();
-  double before = census.before.weight;
+  // Sums of floating-point numbers depend on who makes them, and elements would change their order at
+  // borders. Parts of the total as integers do not.
+  constexpr double whole = 0x1p62;
+  std::vector<std::uint64_t> parts;
+  std::uint64_t sum = 0;
+  for (const double one : weights) {
+    parts.push_back(static_cast<std::uint64_t>(one / census.total.weight * whole));
+    sum += parts.back();
+  }
+  const auto sums = co_await exscan_total(channel, sum, std::uint64_t{0}, std::plus<std::uint64_t>());
+  const double share = static_cast<double>(sums.total) / channel.size();
+  std::uint64_t before = sums.before;
   const auto stays = [&](std::size_t i, int rank) {
-    const double middle = before + weights[i] / 2;
-    const bool does = rank + 1 == channel.size() || middle * ranks < census.total.weight * (rank + 1);
-    if (does) before += weights[i];
+    const auto middle = static_cast<double>(before + parts[i] / 2);
+    const bool does = rank + 1 == channel.size() || middle < share * (rank + 1);
+    if (does) before += parts[i];
     return does;
   };
   co_await hand_out(channel, data, stays);

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -105,16 +106,12 @@ void parse_record_key(const std::string& key, std::uint64_t record, LineOrder& o
   order.key_begin = 0;
   order.key_end = record;
   if (key.empty()) return;
-  std::size_t used = 0;
-  try {
-    order.key_begin = std::stoull(key, &used);
-    if (used < key.size() && key[used] == ':') {
-      const std::string rest = key.substr(used + 1);
-      order.key_end = std::stoull(rest, &used);
-      if (used == rest.size() && order.key_begin < order.key_end && order.key_end <= record) return;
-    }
-  } catch (const std::exception&) {
-    // not numbers: said below
+  const char* const end = key.data() + key.size();
+  const auto first = std::from_chars(key.data(), end, order.key_begin);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == ':') {
+    const auto last = std::from_chars(first.ptr + 1, end, order.key_end);
+    const bool is_read = last.ec == std::errc() && last.ptr == end;
+    if (is_read && order.key_begin < order.key_end && order.key_end <= record) return;
   }
   throw BadInput(fmt::format("wisp sort: --key {} is not FIRST:LAST with FIRST < LAST <= {}", key, record));
 }
@@ -365,7 +362,12 @@ Command add_sort(CLI::App& app) {
       "  mpirun -n 16 wisp sort table.csv sorted.csv -t , -k 2,2n -k 1,1\n"
       "  mpirun -n 16 wisp sort keys.bin sorted.bin --type u64 --check\n"
       "  mpirun -n 16 wisp sort records.bin sorted.bin --record 100 --key 0:10 --memory-limit 2G");
-  return {command, [arguments] { return run_sort(*arguments); }};
+  return {command, [arguments] {
+            // A file behind them is written to, not replaced.
+            if (arguments->input == "/dev/stdin") arguments->input = standard_stream;
+            if (arguments->output == "/dev/stdout") arguments->output = standard_stream;
+            return run_sort(*arguments);
+          }};
 }
 
 }  // namespace wisp::cli

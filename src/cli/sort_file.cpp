@@ -200,6 +200,8 @@ class OutputFile final : public Output {
         problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
       } else if (!std::ofstream(temporary_)) {
         problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
+      } else if (std::filesystem::exists(status)) {  // who could read it before may read what replaces it
+        std::filesystem::permissions(temporary_, status.permissions(), code);
       }
     }
     try {
@@ -278,7 +280,9 @@ class OutputFile final : public Output {
 /// Rank 0 writes what it gets from the others.
 class StandardOutput final : public Output {
  public:
-  explicit StandardOutput(const Comm& comm) : comm_(comm) { std::signal(SIGPIPE, SIG_IGN); }
+  explicit StandardOutput(const Comm& comm) : comm_(comm) {
+    for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // errors of the write
+  }
 
   void append(std::string text) override {
     std::vector<std::uint64_t> sizes(detail::as_size(comm_.size()));

@@ -149,14 +149,23 @@ class StringElements final : public SortedElements {
     // Text, where each string begins, and what is sorted.
     constexpr std::size_t bytes_of_string = 32;
     const std::size_t most = std::max<std::size_t>(options_.chunk_memory / bytes_of_string, 1);
+    // With many keys, text is coded as several times as much. No run has 2^32 characters.
+    const std::size_t most_bytes = std::clamp<std::size_t>(options_.chunk_memory, 1, std::size_t{1} << 31);
     std::string_view text = chunk.text();
     own_bytes_ += text.size();
     std::uint64_t place = chunk.place;
     while (!text.empty()) {
       std::vector<std::uint64_t> begins{0};
       std::size_t end = 0;
-      for (; end < text.size() && begins.size() <= most; begins.push_back(end))
+      std::string encoded;
+      std::vector<std::uint64_t> encoded_begins{0};
+      while (end < text.size() && begins.size() <= most && end < most_bytes && encoded.size() < most_bytes) {
         end = end_of_element(text, end);
+        begins.push_back(end);
+        if (order_.is_plain()) continue;
+        order_.encode(element(text, begins, begins.size() - 2), place + begins[begins.size() - 2], encoded);
+        encoded_begins.push_back(encoded.size());
+      }
       const std::string_view part = text.substr(0, end);
       const std::size_t gap = width_ > 0 ? 0 : 1;
       if (options_.inspects_input)
@@ -165,14 +174,6 @@ class StringElements final : public SortedElements {
       if (order_.is_plain()) {
         add_run(wisp::detail::sort_strings(part, begins, gap));
       } else {
-        std::string encoded;
-        encoded.reserve(part.size() * 2);
-        std::vector<std::uint64_t> encoded_begins{0};
-        encoded_begins.reserve(begins.size());
-        for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
-          order_.encode(element(text, begins, i), place + begins[i], encoded);
-          encoded_begins.push_back(encoded.size());
-        }
         begins = {};
         add_run(wisp::detail::sort_strings(encoded, encoded_begins, 0));
       }

@@ -1,6 +1,6 @@
 #include "wisp/detail/sort/byte_blocks.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 #include "wisp/detail/channel_collectives.hpp"
 #include "wisp/detail/sort/pieces.hpp"
@@ -47,21 +47,19 @@ Task<ByteBlocks> gather_blocks(Channel channel, std::vector<std::byte> mine, std
   ByteBlocks received;
   const std::size_t ranks = as_size(channel.size());
   std::vector<std::size_t> sizes(ranks, fixed);
-  std::size_t most = fixed;
   if (fixed == 0) {
     std::size_t own = mine.size();
     co_await allgather_on(channel, {&own, sizeof(own), MPI_BYTE}, all_of(sizes));
-    most = *std::max_element(sizes.begin(), sizes.end());
-    mine.resize(most);
   }
-  received.bytes.resize(ranks * most);
-  co_await allgather_on(channel, all_of(mine), all_of(received.bytes));
-  // Shorter blocks are moved up to each other.
-  for (std::size_t r = 0; r < ranks; ++r) {
-    std::memmove(received.bytes.data() + received.begins[r], received.bytes.data() + r * most, sizes[r]);
-    received.begins.push_back(received.begins[r] + sizes[r]);
-  }
+  for (const std::size_t size : sizes) received.begins.push_back(received.begins.back() + size);
   received.bytes.resize(received.begins.back());
+  const bool are_equal = received.bytes.size() == ranks * sizes.front() &&
+                         std::ranges::count(sizes, sizes.front()) == static_cast<std::ptrdiff_t>(ranks);
+  if (are_equal) {
+    co_await allgather_on(channel, all_of(mine), all_of(received.bytes));
+  } else {
+    co_await allgatherv_on(channel, all_of(mine), received.bytes.data(), std::move(sizes));
+  }
   co_return received;
 }
 

@@ -11,7 +11,11 @@ std::uint64_t SortOptions::samples(std::uint64_t elements, int ranks) const {
       assignment == Assignment::deterministic ? std::max(fewest_samples, 128) : fewest_samples;
   const double by_ranks = samples_per_log_ranks * std::log2(ranks);
   const double by_elements = samples_per_element * static_cast<double>(elements) / ranks;
-  return static_cast<std::uint64_t>(std::max({fewest, by_ranks, by_elements}));
+  // One at least, and what is no number is none.
+  constexpr double most = 1 << 20;
+  double count = 1;
+  for (const double asked : {fewest, by_ranks, by_elements}) count = std::max(count, std::min(asked, most));
+  return static_cast<std::uint64_t>(count);
 }
 
 }  // namespace wisp

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "wisp/channel.hpp"
 #include "wisp/task.hpp"
 
@@ -12,6 +15,8 @@ Task<> barrier_on(Channel channel);
 Task<> bcast_on(Channel channel, Buffer buffer, int root);
 /// `receive` is size() blocks.
 Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive);
+/// `receive` is size() blocks of any sizes, which follow each other; all ranks know the sizes.
+Task<> allgatherv_on(Channel channel, ConstBuffer send, std::byte* receive, std::vector<std::size_t> sizes);
 Task<> alltoall_on(Channel channel, ConstBuffer send, Buffer receive);
 Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
 

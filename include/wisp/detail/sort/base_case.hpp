@@ -8,6 +8,7 @@
 #include "wisp/channel.hpp"
 #include "wisp/detail/sort/balance.hpp"
 #include "wisp/detail/sort/local_sort.hpp"
+#include "wisp/detail/sort/order.hpp"
 #include "wisp/task.hpp"
 
 namespace wisp::detail {
@@ -16,7 +17,8 @@ namespace wisp::detail {
 /// smallest, the right one the largest, as many as it had. α + n/p β + O(n/p log(n/p)).
 ///
 /// Both select in the same sequence, the left rank's elements before the right one's, so that equal elements
-/// fall to the same side on both.
+/// fall to the same side on both. If the order has thrown on one of them, they select apart: then both keep
+/// what they have. One α more, where it may.
 template <class T, class Less>
 Task<> sort_two_ranks(Channel pair, std::span<T> mine, Slot partner_count, std::span<T> sorted, Less less) {
   const bool is_left = pair.rank() == 0;
@@ -31,6 +33,18 @@ Task<> sort_two_ranks(Channel pair, std::span<T> mine, Slot partner_count, std::
   co_await both;
   const std::size_t left_count = is_left ? own : partner_count;
   std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(left_count), all.end(), less);
+  if constexpr (may_have_failed<Less>) {
+    const char here = has_failed(less) ? 1 : 0;
+    char there = 0;
+    Posts answers;
+    answers.add(pair.post_receive({&there, 1, MPI_BYTE}, 1 - pair.rank()));
+    answers.add(pair.post_send({&here, 1, MPI_BYTE}, 1 - pair.rank()));
+    co_await answers;
+    if (here != 0 || there != 0) {
+      std::copy(mine.begin(), mine.end(), sorted.begin());
+      co_return;
+    }
+  }
   std::copy(own_part.begin(), own_part.end(), sorted.begin());
   local_sort<T>(sorted, less);
 }

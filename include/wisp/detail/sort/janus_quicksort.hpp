@@ -140,7 +140,9 @@ class JanusQuicksort {
         small = {first > pivot.position ? Slot{1} : Slot{0}, 1};
       }
       const bool deterministic = options_.assignment == SortOptions::Assignment::deterministic;
-      if (deterministic && !is_even_enough(small.total, total, ranks)) continue;
+      // An order that has thrown on some rank may never give a pivot near the median.
+      constexpr std::uint64_t most_attempts = 64;
+      if (deterministic && attempt < most_attempts && !is_even_enough(small.total, total, ranks)) continue;
 
       const Slot middle = level.interval.first + small.total;
       const Interval left{level.interval.first, middle};

@@ -40,36 +40,71 @@ class OrderFailure {
     if (thrown_) std::rethrow_exception(thrown_);
   }
   /// Awaits what uses the order; its exception comes before what followed from it.
-  Task<> instead_of(Task<> user) const {
+  template <class Result>
+  Task<Result> instead_of(Task<Result> user) const {
     try {
-      co_await std::move(user);
+      if constexpr (std::is_void_v<Result>) {
+        co_await std::move(user);
+        rethrow();
+      } else {
+        Result result = co_await std::move(user);
+        rethrow();
+        co_return result;
+      }
     } catch (...) {
       rethrow();
       throw;
     }
-    rethrow();
   }
 
  private:
   std::exception_ptr thrown_;
 };
 
-/// The order; after it has thrown, all elements are equal: so algorithms that other ranks take part in come
-/// to their end.
+/// An order that may throw; after it has, all elements are equal: so algorithms that other ranks take part in
+/// come to their end.
+template <class T, class Less>
+class GuardedOrder {
+ public:
+  GuardedOrder(Less less, OrderFailure& failure) : less_(std::move(less)), failure_(&failure) {}
+
+  bool operator()(const T& a, const T& b) const {
+    if (failure_->has_happened()) return false;
+    try {
+      return less_(a, b);
+    } catch (...) {
+      failure_->keep(std::current_exception());
+      return false;
+    }
+  }
+  bool has_failed() const noexcept { return failure_->has_happened(); }
+
+ private:
+  Less less_;
+  OrderFailure* failure_;
+};
+
 template <class T, class Less>
 auto guard_order(Less less, OrderFailure& failure) {
   if constexpr (!can_throw<T, Less>) {
     return less;
   } else {
-    return [less, &failure](const T& a, const T& b) -> bool {
-      if (failure.has_happened()) return false;
-      try {
-        return less(a, b);
-      } catch (...) {
-        failure.keep(std::current_exception());
-        return false;
-      }
-    };
+    return GuardedOrder<T, Less>(std::move(less), failure);
+  }
+}
+
+/// Whether an order may have thrown, and whether it has on this rank. What ranks decide alone by such an
+/// order, they decide alike only if it has on none of them.
+template <class Less>
+constexpr bool may_have_failed = false;
+template <class T, class Less>
+constexpr bool may_have_failed<GuardedOrder<T, Less>> = true;
+template <class Less>
+bool has_failed(const Less& less) noexcept {
+  if constexpr (may_have_failed<Less>) {
+    return less.has_failed();
+  } else {
+    return false;
   }
 }
 
