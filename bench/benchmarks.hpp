@@ -15,6 +15,9 @@ void bench_range_bcast(const Options& options);
 void bench_collective(const Options& options);
 /// Every algorithm of a collective by name, beside the one that is chosen.
 void bench_algorithms(const Options& options);
+/// Measures how many times faster than MPI's each blocking collective is, for the preload, and writes it to a
+/// file.
+void tune(const std::string& file);
 void bench_gatherv(const Options& options);
 void bench_scatterv(const Options& options);
 void bench_adjacent(const Options& options);

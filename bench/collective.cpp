@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "benchmarks.hpp"
 #include "blocking_tree.hpp"
+#include "cli/bad_input.hpp"
+#include "comm/comm_access.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 
@@ -135,6 +139,28 @@ const Collective collectives[] = {
        return MPI_Ireduce_scatter_block(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
      }}};
 
+// Irregular blocks, whose sizes nobody knows: here all of one size.
+const Collective irregular_collectives[] = {
+    collectives[std::size(collectives) - 2],
+    {"gatherv", false, true,
+     [](const Comm& c, Cell& x, int root, How o) {
+       return gatherv(c, x.send(), {x.receive(), x.counts, x.begins}, root, o);
+     },
+     [](Cell& x, int root, MPI_Comm m) {
+       return MPI_Gatherv(x.in(), x.count, MPI_DOUBLE, x.out(), x.counts.data(), x.begins.data(), MPI_DOUBLE,
+                          root, m);
+     },
+     nullptr},
+    {"scatterv", true, false,
+     [](const Comm& c, Cell& x, int root, How o) {
+       return scatterv(c, ConstBlocks(x.send(), x.counts, x.begins), x.receive(), root, o);
+     },
+     [](Cell& x, int root, MPI_Comm m) {
+       return MPI_Scatterv(x.in(), x.counts.data(), x.begins.data(), MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE,
+                           root, m);
+     },
+     nullptr}};
+
 Cell make_cell(const Collective& of, int ranks, int count) {
   const auto blocks = static_cast<std::size_t>(ranks);
   const auto block = static_cast<std::size_t>(count);
@@ -144,7 +170,7 @@ Cell make_cell(const Collective& of, int ranks, int count) {
             std::vector<double>(of.blocks_out ? blocks * block : block),
             {},
             {}};
-  if (of.name == std::string("alltoallv")) {
+  if (std::string_view(of.name).ends_with("v")) {
     cell.counts.assign(blocks, count);
     for (int rank = 0; rank < ranks; ++rank) cell.begins.push_back(rank * count);
   }
@@ -297,6 +323,48 @@ void bench_collective(const Options& options) {
       measure_variants("collective", *of, cell, variants, method, report);
     }
   }
+}
+
+void tune(const std::string& file) {
+  const Comm comm = all_ranks();
+  const int nodes = detail::CommAccess::nodes(comm)->nodes();
+  std::string table = fmt::format(
+      "# wisp tune: {}. For WISP_PRELOAD_TABLE, or wisp run --table.\n"
+      "# operation ranks nodes bytes times-faster\n",
+      mpi_name());
+  const auto add = [&](const Collective& of, std::span<const int> counts, bool knows_size) {
+    for (const int count : counts) {
+      if (is_too_large(of, comm.size(), count)) continue;
+      Cell cell = make_cell(of, comm.size(), count);
+      const std::vector<Variant> variants = {
+          {"wisp", [&](int call) { of.make(comm, cell, call % comm.size(), {}).run(); }},
+          {"MPI",
+           [&](int call) { detail::check_mpi(of.mpi(cell, call % comm.size(), MPI_COMM_WORLD), of.name); }}};
+      check_variants(of, cell, comm.rank(), variants);
+      const std::vector<Timing> timings =
+          measure(MPI_COMM_WORLD, variants, {.samples = 40, .have_run = true});
+      // What the preload knows of a size: of a reduction whose result is scattered, that of all blocks.
+      const bool is_of_all = of.name == std::string("reduce_scatter_block");
+      const std::int64_t bytes = !knows_size ? 0 : std::int64_t{8} * count * (is_of_all ? comm.size() : 1);
+      const std::string line = fmt::format("{} {} {} {} {:.3f}\n", of.name, comm.size(), nodes, bytes,
+                                           timings[1].median_us / timings[0].median_us);
+      table += line;
+      if (comm.rank() == 0) fmt::print("{}", line);
+      std::fflush(stdout);
+    }
+  };
+  for (const Collective& of : collectives) {
+    if (of.name == std::string("alltoallv")) continue;
+    constexpr int counts[] = {1, 8, 64, 512, 4096, 32768};
+    constexpr int none[] = {0};
+    add(of, of.name == std::string("barrier") ? std::span<const int>(none) : std::span<const int>(counts),
+        true);
+  }
+  for (const Collective& of : irregular_collectives) add(of, std::array{8}, false);
+  if (comm.rank() != 0) return;
+  std::ofstream out(file);
+  out << table;
+  if (!out.flush()) throw cli::BadInput(fmt::format("wisp tune: {} cannot be written", file));
 }
 
 void bench_algorithms(const Options& options) {

@@ -100,6 +100,21 @@ Command add_bench(CLI::App& app) {
           }};
 }
 
+Command add_tune(CLI::App& app) {
+  auto file = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(
+      "tune",
+      "Measure which collectives are faster than MPI's on the ranks of this run, for wisp run --table");
+  command->add_option("FILE", *file, "The table to write")->required();
+  command->footer(
+      "  mpirun -n 64 wisp tune cluster.table\n  mpirun -n 64 wisp run --table cluster.table -- "
+      "./simulation");
+  return {command, [file] {
+            bench::tune(*file);
+            return 0;
+          }};
+}
+
 Command add_simulate(CLI::App& app) {
   static const std::map<std::string, void (*)(const bench::Options&, const SimulationOptions&)> table = {
       {"adjacent", bench::simulate_adjacent},

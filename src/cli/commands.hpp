@@ -15,6 +15,7 @@ Command add_sort(CLI::App& app);
 Command add_doctor(CLI::App& app);
 Command add_groups(CLI::App& app);
 Command add_run(CLI::App& app);
+Command add_tune(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_simulate(CLI::App& app);
 
