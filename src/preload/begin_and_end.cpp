@@ -1,6 +1,6 @@
 // Where a preloaded program begins and ends with MPI, and what MPI is told of errors.
 
-#include <string>
+#include <algorithm>
 
 #include "preload/calls.hpp"
 
@@ -8,7 +8,7 @@ namespace wisp::preload {
 namespace {
 
 /// MPI_Finalize deletes what is kept with MPI_COMM_SELF before anything else, and MPI still works then.
-void begin() {
+void begin(int level) {
   static const int keyval = [] {
     int made = MPI_KEYVAL_INVALID;
     const auto end = [](MPI_Comm, int, void*, void*) -> int {
@@ -19,7 +19,7 @@ void begin() {
     return made;
   }();
   PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
-  process.begin();
+  process.begin(level);
 }
 
 }  // namespace
@@ -34,8 +34,8 @@ int report_error(MPI_Comm comm, int error_class, const char* sentence) {
   return error_class;
 }
 
-int begun(int code) {
-  if (code == MPI_SUCCESS) begin();
+int begun(int code, int level) {
+  if (code == MPI_SUCCESS) begin(level);
   return code;
 }
 
@@ -47,12 +47,24 @@ extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
   static const auto native = next_of("MPI_Init", &PMPI_Init);
-  return begun(native(argc, argv));
+  static const auto native_thread = next_of("MPI_Init_thread", &PMPI_Init_thread);
+  int level = MPI_THREAD_SINGLE;
+  if (Process::wants_threads()) {
+    int provided = level;
+    return begun(native_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), level);
+  }
+  const int code = native(argc, argv);
+  PMPI_Query_thread(&level);  // the user may have told MPI to serve threads
+  return begun(code, level);
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   static const auto native = next_of("MPI_Init_thread", &PMPI_Init_thread);
-  return begun(native(argc, argv, required, provided));
+  const int level = Process::wants_threads() ? MPI_THREAD_MULTIPLE : required;
+  const int code = native(argc, argv, level, provided);
+  // The program has what it has asked for, whatever else asks for more.
+  *provided = std::min(*provided, required);
+  return begun(code, *provided);
 }
 
 }  // extern "C"

@@ -2,6 +2,8 @@
 // wisp.h's collectives are the parameters, and what the C++ members get of them.
 
 #include "wisp/collectives.hpp"
+#include <algorithm>
+
 #include "c/block_arguments.hpp"
 #include "preload/calls.hpp"
 #include "preload/names.inc"
@@ -62,6 +64,11 @@ bool joins(MPI_Datatype type, MPI_Op op) {
   last_op = op;
   return true;
 }
+bool is_of_mpi(MPI_Op op) {
+  const MPI_Op all[] = {MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
+                        MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
+  return std::ranges::find(all, op) != std::end(all);
+}
 std::int64_t of_reduction(std::int64_t bytes, MPI_Datatype type, MPI_Op op) {
   return joins(type, op) ? bytes : -1;
 }
@@ -105,18 +112,29 @@ std::int64_t unknown_at(int root, MPI_Comm comm) {
 #define WISP_BYTES_alltoallv 0
 #define WISP_BYTES_alltoallw 0
 
-#define WISP_LIST(...) __VA_ARGS__
-#define WISP_FACES(Name, name, parameters, arguments)                          \
-  int WISP_MPI(Name)(WISP_LIST parameters MPI_Comm comm) {                     \
-    static const auto native = next_of(WISP_TEXT(Name), &WISP_PMPI(Name));     \
-    return blocking(                                                           \
-        Call::name, comm, [&]() -> std::int64_t { return WISP_BYTES_##name; }, \
-        [&](Served& served) {                                                  \
-          const Comm& on = served.comm();                                      \
-          on.name(WISP_LIST arguments CollectiveOptions());                    \
-        },                                                                     \
-        [&] { return native(WISP_NAMES_##name comm); });                       \
-  }
+// A function of the program's own is not called from the thread that moves nonblocking operations.
+#define WISP_BYTES_STARTED_reduce is_of_mpi(op) ? WISP_BYTES_reduce : -1
+#define WISP_BYTES_STARTED_allreduce is_of_mpi(op) ? WISP_BYTES_allreduce : -1
+#define WISP_BYTES_STARTED_scan is_of_mpi(op) ? WISP_BYTES_scan : -1
+#define WISP_BYTES_STARTED_exscan is_of_mpi(op) ? WISP_BYTES_exscan : -1
+#define WISP_BYTES_STARTED_reduce_scatter_block is_of_mpi(op) ? WISP_BYTES_reduce_scatter_block : -1
+#define WISP_BYTES_STARTED_reduce_scatter is_of_mpi(op) ? WISP_BYTES_reduce_scatter : -1
+#define WISP_BYTES_STARTED_barrier 0
+#define WISP_BYTES_STARTED_bcast WISP_BYTES_bcast
+#define WISP_BYTES_STARTED_gather WISP_BYTES_gather
+#define WISP_BYTES_STARTED_gatherv WISP_BYTES_gatherv
+#define WISP_BYTES_STARTED_allgather WISP_BYTES_allgather
+#define WISP_BYTES_STARTED_allgatherv WISP_BYTES_allgatherv
+#define WISP_BYTES_STARTED_scatter WISP_BYTES_scatter
+#define WISP_BYTES_STARTED_scatterv WISP_BYTES_scatterv
+#define WISP_BYTES_STARTED_alltoall WISP_BYTES_alltoall
+#define WISP_BYTES_STARTED_alltoallv WISP_BYTES_alltoallv
+#define WISP_BYTES_STARTED_alltoallw WISP_BYTES_alltoallw
+
+#define WISP_FACES(Name, name, parameters, arguments)                                       \
+  WISP_FORMS(Name, I##name, name, parameters, WISP_BYTES_##name, WISP_BYTES_STARTED_##name, \
+             const Comm& on = served.comm();                                                \
+             use(wisp::name(on, WISP_LIST arguments CollectiveOptions())))
 
 extern "C" {
 

@@ -3,9 +3,38 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "preload/calls.hpp"
+
+namespace {
+
+using namespace wisp::preload;
+
+using Init = void(MPI_Fint* error);
+using InitThread = void(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error);
+
+[[maybe_unused]] MPI_Fint begin_with_threads(const char* name, MPI_Fint required, MPI_Fint& provided) {
+  const auto native = next_of<InitThread>(name, nullptr);
+  MPI_Fint level = Process::wants_threads() ? MPI_THREAD_MULTIPLE : required;
+  MPI_Fint code = MPI_SUCCESS;
+  native(&level, &provided, &code);
+  provided = std::min(provided, required);
+  return begun(code, provided);
+}
+
+[[maybe_unused]] MPI_Fint begin(const char* name, const char* name_with_threads) {
+  MPI_Fint level = MPI_THREAD_SINGLE;
+  if (Process::wants_threads()) return begin_with_threads(name_with_threads, level, level);
+  MPI_Fint code = MPI_SUCCESS;
+  next_of<Init>(name, nullptr)(&code);
+  PMPI_Query_thread(&level);
+  return begun(code, level);
+}
+
+}  // namespace
 
 #ifdef OPEN_MPI
 
@@ -62,17 +91,12 @@ WISP_FORTRAN(Barrier, barrier, BARRIER, (), ())
 #include "preload/fortran.inc"
 
 void mpi_init_(MPI_Fint* error) {
-  static const auto native = wisp::preload::next_of<void(MPI_Fint*)>("mpi_init_", nullptr);
-  native(error);
-  wisp::preload::begun(*error);
+  *error = begin("mpi_init_", "mpi_init_thread_");
 }
 WISP_SPELLINGS(init, INIT)
 
 void mpi_init_thread_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
-  static const auto native =
-      wisp::preload::next_of<void(MPI_Fint*, MPI_Fint*, MPI_Fint*)>("mpi_init_thread_", nullptr);
-  native(required, provided, error);
-  wisp::preload::begun(*error);
+  *error = begin_with_threads("mpi_init_thread_", *required, *provided);
 }
 WISP_SPELLINGS(init_thread, INIT_THREAD)
 
@@ -82,21 +106,32 @@ WISP_SPELLINGS(init_thread, INIT_THREAD)
 
 extern "C" {
 
-// A communicator of mpi_f08 is a struct that holds the integer alone; what is optional may be no address.
+// A handle of mpi_f08 is a struct that holds the integer alone, which is C's; what is optional may be no
+// address.
+static_assert(std::is_same_v<MPI_Request, MPI_Fint>);
+
 void mpi_init_f08_(MPI_Fint* error) {
-  static const auto native = wisp::preload::next_of<void(MPI_Fint*)>("mpi_init_f08_", nullptr);
-  MPI_Fint code = MPI_SUCCESS;
-  native(&code);
-  wisp::preload::begun(code);
+  const MPI_Fint code = begin("mpi_init_f08_", "mpi_init_thread_f08_");
   if (error != nullptr) *error = code;
 }
 
 void mpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
-  static const auto native =
-      wisp::preload::next_of<void(MPI_Fint*, MPI_Fint*, MPI_Fint*)>("mpi_init_thread_f08_", nullptr);
-  MPI_Fint code = MPI_SUCCESS;
-  native(required, provided, &code);
-  wisp::preload::begun(code);
+  const MPI_Fint code = begin_with_threads("mpi_init_thread_f08_", *required, *provided);
+  if (error != nullptr) *error = code;
+}
+
+void mpi_start_f08_(MPI_Fint* request, MPI_Fint* error) {
+  const int code = MPI_Start(request);
+  if (error != nullptr) *error = code;
+}
+
+void mpi_startall_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* error) {
+  const int code = MPI_Startall(*count, requests);
+  if (error != nullptr) *error = code;
+}
+
+void mpi_request_free_f08_(MPI_Fint* request, MPI_Fint* error) {
+  const int code = MPI_Request_free(request);
   if (error != nullptr) *error = code;
 }
 

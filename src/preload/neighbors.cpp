@@ -44,57 +44,60 @@ class InOrder {
   std::vector<Value> ordered_;
 };
 
-template <class Count>
-void exchange(const Topology& on, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-              Count recvcount, MPI_Datatype recvtype) {
+template <class Count, class Use>
+void exchange(Use use, Form form, const Topology& on, const void* sendbuf, Count sendcount,
+              MPI_Datatype sendtype, void* recvbuf, Count recvcount, MPI_Datatype recvtype) {
   const Neighborhood* stencil = on.stencil();
   const Neighborhood& neighbors = stencil != nullptr ? *stencil : on.lists();
   const ConstBuffer send = all_blocks(sent_on(neighbors), sendbuf, sendcount, sendtype, "sendcount");
-  if (stencil == nullptr && on.orders().alltoall.empty()) {
-    neighbors.neighbor_alltoall(
-        send, all_blocks(received_on(neighbors), recvbuf, recvcount, recvtype, "recvcount"));
+  if (stencil == nullptr && on.orders(form).alltoall.empty()) {
+    use(neighbor_alltoall(neighbors, send,
+                          all_blocks(received_on(neighbors), recvbuf, recvcount, recvtype, "recvcount")));
     return;
   }
   std::vector<int> in_turn(static_cast<std::size_t>(sent_on(neighbors).size()));
   std::iota(in_turn.begin(), in_turn.end(), 0);
   const Placed sent(in_turn, sendcount);
-  const Placed received(stencil != nullptr ? on.places() : std::span(on.orders().alltoall), recvcount);
-  neighbors.neighbor_alltoallv(sent.in(const_cast<void*>(sendbuf), sendtype), received.in(recvbuf, recvtype));
+  const Placed received(stencil != nullptr ? on.orders(form).places : on.orders(form).alltoall, recvcount);
+  use(neighbor_alltoallv(neighbors, sent.in(const_cast<void*>(sendbuf), sendtype),
+                         received.in(recvbuf, recvtype)));
 }
 
 /// Of one rank all blocks are the same.
-template <class Count>
-void collect(const Topology& on, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-             Count recvcount, MPI_Datatype recvtype) {
+template <class Count, class Use>
+void collect(Use use, Form form, const Topology& on, const void* sendbuf, Count sendcount,
+             MPI_Datatype sendtype, void* recvbuf, Count recvcount, MPI_Datatype recvtype) {
   const ConstBuffer send = to_send(sendbuf, sendcount, sendtype, "sendcount");
   if (on.stencil() == nullptr) {
-    on.lists().neighbor_allgather(
-        send, all_blocks(received_on(on.lists()), recvbuf, recvcount, recvtype, "recvcount"));
+    use(neighbor_allgather(on.lists(), send,
+                           all_blocks(received_on(on.lists()), recvbuf, recvcount, recvtype, "recvcount")));
     return;
   }
-  const Placed received(on.places(), recvcount);
-  on.stencil()->neighbor_allgatherv(send, received.in(recvbuf, recvtype));
+  const Placed received(on.orders(form).places, recvcount);
+  use(neighbor_allgatherv(*on.stencil(), send, received.in(recvbuf, recvtype)));
 }
 
 }  // namespace
 
 // What wisp does with the arguments. Blocks of any sizes go by lists; nobody knows all of their sizes.
-#define WISP_RUN_neighbor_alltoall exchange(on, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)
-#define WISP_RUN_neighbor_allgather collect(on, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)
-#define WISP_RUN_neighbor_alltoallv                                                         \
-  lists.neighbor_alltoallv(                                                                 \
-      blocks(sent_on(lists), sendbuf, sendcounts, sdispls, sendtype),                       \
-      blocks(received_on(lists), recvbuf, InOrder(on.orders().alltoallv, recvcounts).get(), \
-             InOrder(on.orders().alltoallv, rdispls).get(), recvtype))
-#define WISP_RUN_neighbor_alltoallw                                                         \
-  lists.neighbor_alltoallw(                                                                 \
-      blocks(sent_on(lists), sendbuf, sendcounts, sdispls, sendtypes),                      \
-      blocks(received_on(lists), recvbuf, InOrder(on.orders().alltoallw, recvcounts).get(), \
-             InOrder(on.orders().alltoallw, rdispls).get(),                                 \
-             InOrder(on.orders().alltoallw, recvtypes).get()))
-#define WISP_RUN_neighbor_allgatherv                                            \
-  lists.neighbor_allgatherv(to_send(sendbuf, sendcount, sendtype, "sendcount"), \
-                            blocks(received_on(lists), recvbuf, recvcounts, rdispls, recvtype))
+#define WISP_RUN_neighbor_alltoall \
+  exchange(use, form, on, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)
+#define WISP_RUN_neighbor_allgather \
+  collect(use, form, on, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)
+#define WISP_RUN_neighbor_alltoallv                                                             \
+  const InOrder counts(on.orders(form).alltoallv, recvcounts);                                  \
+  const InOrder begins(on.orders(form).alltoallv, rdispls);                                     \
+  use(neighbor_alltoallv(lists, blocks(sent_on(lists), sendbuf, sendcounts, sdispls, sendtype), \
+                         blocks(received_on(lists), recvbuf, counts.get(), begins.get(), recvtype)))
+#define WISP_RUN_neighbor_alltoallw                                                              \
+  const InOrder counts(on.orders(form).alltoallw, recvcounts);                                   \
+  const InOrder begins(on.orders(form).alltoallw, rdispls);                                      \
+  const InOrder types(on.orders(form).alltoallw, recvtypes);                                     \
+  use(neighbor_alltoallw(lists, blocks(sent_on(lists), sendbuf, sendcounts, sdispls, sendtypes), \
+                         blocks(received_on(lists), recvbuf, counts.get(), begins.get(), types.get())))
+#define WISP_RUN_neighbor_allgatherv                                                 \
+  use(neighbor_allgatherv(lists, to_send(sendbuf, sendcount, sendtype, "sendcount"), \
+                          blocks(received_on(lists), recvbuf, recvcounts, rdispls, recvtype)))
 #define WISP_BYTES_neighbor_alltoall bytes_of(recvcount, recvtype)
 #define WISP_BYTES_neighbor_allgather bytes_of(recvcount, recvtype)
 #define WISP_BYTES_neighbor_alltoallv 0
@@ -102,25 +105,16 @@ void collect(const Topology& on, const void* sendbuf, Count sendcount, MPI_Datat
 #define WISP_BYTES_neighbor_allgatherv 0
 
 #define WISP_ONLY_OF_MPI
-#define WISP_LIST(...) __VA_ARGS__
-#define WISP_FACES(Name, name, parameters, arguments)                          \
-  int WISP_MPI(Name)(WISP_LIST parameters MPI_Comm comm) {                     \
-    static const auto native = next_of(WISP_TEXT(Name), &WISP_PMPI(Name));     \
-    return blocking(                                                           \
-        Call::name, comm, [&]() -> std::int64_t { return WISP_BYTES_##name; }, \
-        [&](Served& served) {                                                  \
-          const Topology& on = served.topology();                              \
-          [[maybe_unused]] const Neighborhood& lists = on.lists();             \
-          WISP_RUN_##name;                                                     \
-        },                                                                     \
-        [&] { return native(WISP_NAMES_##name comm); });                       \
-  }
+#define WISP_FACES(Name, name, parameters, arguments)                                   \
+  WISP_FORMS(N##Name, In##Name, name, parameters, WISP_BYTES_##name, WISP_BYTES_##name, \
+             const Topology& on = served.topology();                                    \
+             [[maybe_unused]] const Neighborhood& lists = on.lists(); WISP_RUN_##name)
 
 extern "C" {
 
-#define WISP_MPI(name) MPI_N##name
-#define WISP_PMPI(name) PMPI_N##name
-#define WISP_TEXT(name) "MPI_N" #name
+#define WISP_MPI(name) MPI_##name
+#define WISP_PMPI(name) PMPI_##name
+#define WISP_TEXT(name) "MPI_" #name
 #define WISP_COUNT int
 #define WISP_DISPLACEMENT int
 #include "c/neighbor_faces.inc"
@@ -131,9 +125,9 @@ extern "C" {
 #undef WISP_DISPLACEMENT
 
 #if MPI_VERSION >= 4
-#define WISP_MPI(name) MPI_N##name##_c
-#define WISP_PMPI(name) PMPI_N##name##_c
-#define WISP_TEXT(name) "MPI_N" #name "_c"
+#define WISP_MPI(name) MPI_##name##_c
+#define WISP_PMPI(name) PMPI_##name##_c
+#define WISP_TEXT(name) "MPI_" #name "_c"
 #define WISP_COUNT MPI_Count
 #define WISP_DISPLACEMENT MPI_Aint
 #include "c/neighbor_faces.inc"

@@ -8,10 +8,14 @@
 #include <thread>
 #include <vector>
 
+#include "preload/progress.hpp"
 #include "transport/throw_error.hpp"
+#include "wisp/detail/as_size.hpp"
 
 namespace wisp::preload {
 namespace {
+
+using detail::as_size;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -58,16 +62,24 @@ Settings parse(const std::string& all) {
 
 constinit Process process;
 
-void Process::begin() {
+bool Process::wants_threads() {
+  try {
+    return Settings::parse(variable("WISP_PRELOAD"), "", "", "").may_start_any();
+  } catch (const std::exception&) {
+    return false;  // said when all have begun
+  }
+}
+
+void Process::begin(int level) {
   int rank = 0;
   int size = 0;
-  int level = MPI_THREAD_SINGLE;
+  int served_level = MPI_THREAD_SINGLE;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  PMPI_Query_thread(&level);
-  int serves = level < MPI_THREAD_MULTIPLE ? 1 : 0;
-  // Ranks may have asked for different levels.
-  PMPI_Allreduce(MPI_IN_PLACE, &serves, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  PMPI_Query_thread(&served_level);
+  // Ranks may have other levels.
+  int serves[] = {level < MPI_THREAD_MULTIPLE ? 1 : 0, served_level == MPI_THREAD_MULTIPLE ? 1 : 0};
+  PMPI_Allreduce(MPI_IN_PLACE, serves, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 
   try {
     std::string all = rank == 0 ? read_environment() : std::string();
@@ -82,10 +94,16 @@ void Process::begin() {
     return;
   }
   counts_ = settings_->reports;
-  if (serves == 0 || size < 2) return;
-  for (std::size_t i = 0; i < call_count; ++i) {
-    if (settings_->may_take(static_cast<Call>(i))) may_take_ |= std::uint32_t{1} << i;
+  if (serves[0] == 0 || size < 2) return;
+  const std::size_t forms = serves[1] != 0 ? form_count : 1;
+  for (std::size_t form = 0; form < forms; ++form) {
+    for (std::size_t i = 0; i < call_count; ++i) {
+      if (settings_->may_take(static_cast<Form>(form), static_cast<Call>(i))) {
+        may_take_[form] |= std::uint32_t{1} << i;
+      }
+    }
   }
+  if (settings_->may_start_any() && forms > 1) progress.begin();
 }
 
 void Process::report() const {
@@ -106,19 +124,20 @@ void Process::report() const {
   std::fprintf(stderr,
                "wisp preload: calls and milliseconds of the rank that has most\n  %-24s%12s%12s%12s%12s\n",
                "", "by wisp", "ms", "by MPI", "ms");
-  for (std::size_t i = 0; i < call_count; ++i) {
+  for (std::size_t i = 0; i < counters_.size(); ++i) {
     const unsigned long long* of_call = most.data() + numbers * i;
     if (of_call[0] + of_call[2] == 0) continue;
-    std::fprintf(stderr, "  %-24s%12llu%12.3f%12llu%12.3f\n",
-                 std::string(name_of(static_cast<Call>(i))).c_str(), of_call[2],
+    const std::string name = name_of(static_cast<Call>(i % call_count), static_cast<Form>(i / call_count));
+    std::fprintf(stderr, "  %-24s%12llu%12.3f%12llu%12.3f\n", name.c_str(), of_call[2],
                  static_cast<double>(of_call[3]) * 1e-6, of_call[0], static_cast<double>(of_call[1]) * 1e-6);
   }
   std::fflush(stderr);
 }
 
 void Process::end() {
+  progress.end();
   if (counts_) report();
-  may_take_ = 0;
+  may_take_ = {};
   counts_ = false;
 }
 

@@ -19,17 +19,23 @@ enum class Fate : unsigned char { native, taken };
 class Process {
  public:
   /// One look, before anything else: false where the call is MPI's without a question.
-  bool may_take(Call call) const { return (may_take_ >> static_cast<unsigned>(call) & 1) != 0; }
+  bool may_take(Form form, Call call) const {
+    return (may_take_[static_cast<std::size_t>(form)] >> static_cast<unsigned>(call) & 1) != 0;
+  }
   bool counts() const { return counts_; }
   const Settings& settings() const { return *settings_; }
 
+  /// Whether this rank's environment wants calls that do not block, for which MPI must serve several threads.
+  static bool wants_threads();
   /// When MPI has begun, on all ranks of MPI_COMM_WORLD: reads the environment of rank 0, and agrees on it.
-  void begin();
+  /// `level` is the one of MPI_Init_thread that the program has, whatever MPI serves.
+  void begin(int level);
   /// When it ends.
   void end();
 
-  void count(Call call, Fate fate, std::chrono::nanoseconds time) {
-    Counter& counter = counters_[static_cast<std::size_t>(call)][static_cast<std::size_t>(fate)];
+  void count(Form form, Call call, Fate fate, std::chrono::nanoseconds time) {
+    const std::size_t row = static_cast<std::size_t>(form) * call_count + static_cast<std::size_t>(call);
+    Counter& counter = counters_[row][static_cast<std::size_t>(fate)];
     ++counter.calls;
     counter.nanoseconds += static_cast<std::uint64_t>(time.count());
   }
@@ -42,10 +48,10 @@ class Process {
 
   void report() const;
 
-  std::uint32_t may_take_ = 0;  ///< a bit for each call
+  std::array<std::uint32_t, form_count> may_take_ = {};  ///< of each form, a bit for each call
   bool counts_ = false;
   const Settings* settings_ = nullptr;
-  std::array<std::array<Counter, 2>, call_count> counters_ = {};
+  std::array<std::array<Counter, 2>, form_count* call_count> counters_ = {};
 };
 
 extern Process process;

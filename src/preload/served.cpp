@@ -115,11 +115,12 @@ void Served::close() noexcept {
   comm_ = {};
 }
 
-bool Served::takes(Call call, std::int64_t bytes) {
+bool Served::takes(Form form, Call call, std::int64_t bytes) {
   if (is_refused_) return false;
   const Settings& settings = process.settings();
+  const bool blocks = form == Form::blocking;
   if (comm_.empty()) {
-    if (++calls_ <= settings.calls_before) return false;
+    if (!blocks || ++calls_ <= settings.calls_before) return false;
     try {
       comm_ = Comm::duplicate(mpi_comm_);
     } catch (const std::exception&) {
@@ -127,10 +128,13 @@ bool Served::takes(Call call, std::int64_t bytes) {
       return false;
     }
   }
-  if (is_of_neighbors(call) && !topology_) topology_ = Topology::of(mpi_comm_, comm_);
+  if (is_of_neighbors(call) && !topology_) {
+    if (!blocks) return false;
+    topology_ = Topology::of(mpi_comm_, comm_);
+  }
   if (bytes < 0 || (is_of_neighbors(call) && !topology_->exists())) return false;
   if (settings.is_named) {
-    const Settings::Named& named = settings.named[static_cast<std::size_t>(call)];
+    const Settings::Named& named = settings.of(form, call);
     return named.least <= bytes && bytes <= named.most;
   }
   Decided& decided = decided_[static_cast<std::size_t>(call)];

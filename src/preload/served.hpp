@@ -21,8 +21,9 @@ class Served {
   static Served* find(MPI_Comm comm);
 
   /// Whether wisp takes this call, which all ranks answer alike. `bytes` is what all know of its size: of one
-  /// vector or block; -1: arguments that MPI will refuse. A blocking call, for it may duplicate.
-  bool takes(Call call, std::int64_t bytes);
+  /// vector or block; -1: arguments that MPI will refuse. Only a blocking call may duplicate, or ask who the
+  /// neighbors are; nonblocking ones before are left to MPI.
+  bool takes(Form form, Call call, std::int64_t bytes);
 
   const Comm& comm() const { return comm_; }
   Topology& topology() { return *topology_; }

@@ -37,6 +37,16 @@ bool read(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size() && number >= 0;
 }
 
+/// The call whose form it is; empty: it is none.
+std::string_view without_form(std::string_view name, Form form) {
+  constexpr std::string_view of_persistent = "_init";
+  if (form == Form::nonblocking) return name.starts_with('i') ? name.substr(1) : "";
+  if (form == Form::persistent) {
+    return name.ends_with(of_persistent) ? name.substr(0, name.size() - of_persistent.size()) : "";
+  }
+  return name;
+}
+
 /// "name", "name:most" or "name:least-most".
 void parse_entry(std::string_view entry, Settings& settings) {
   std::string_view rest = entry;
@@ -52,15 +62,22 @@ void parse_entry(std::string_view entry, Settings& settings) {
     }
   }
   if (name == "none") return;
-  if (name == "all") {
-    settings.named.fill(taken);
-    return;
+  for (const Form form : {Form::blocking, Form::nonblocking, Form::persistent}) {
+    const std::string_view of_call = without_form(name, form);
+    Settings::OfCalls& of_form = settings.named[static_cast<std::size_t>(form)];
+    if (of_call == "all") {
+      of_form.fill(taken);
+      return;
+    }
+    if (const std::optional<Call> call = find_call(of_call)) {
+      of_form[static_cast<std::size_t>(*call)] = taken;
+      return;
+    }
   }
-  const std::optional<Call> call = find_call(name);
-  if (!call) {
-    throw_error(MPI_ERR_ARG, "WISP_PRELOAD: {} is none of all, none, {}", name, detail::joined(names));
-  }
-  settings.named[static_cast<std::size_t>(*call)] = taken;
+  throw_error(
+      MPI_ERR_ARG,
+      "WISP_PRELOAD: {} is none of all, none, {}, nor, with an i before it, the nonblocking form of one",
+      name, detail::joined(names));
 }
 
 /// How far apart two numbers are, in powers of two.
@@ -73,8 +90,11 @@ int distance(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-std::string_view name_of(Call call) {
-  return names[static_cast<std::size_t>(call)];
+std::string name_of(Call call, Form form) {
+  std::string name(form == Form::nonblocking ? "i" : "");
+  name += names[static_cast<std::size_t>(call)];
+  if (form == Form::persistent) name += "_init";
+  return name;
 }
 
 std::optional<Call> find_call(std::string_view name) {

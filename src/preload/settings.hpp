@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -30,8 +31,12 @@ constexpr std::size_t call_count = static_cast<std::size_t>(Call::neighbors_end)
 constexpr bool is_of_neighbors(Call call) {
   return call >= Call::first_neighbor;
 }
-/// As WISP_PRELOAD spells it.
-std::string_view name_of(Call call);
+/// MPI_Bcast, MPI_Ibcast, or MPI_Bcast_init.
+enum class Form : unsigned char { blocking, nonblocking, persistent };
+constexpr std::size_t form_count = 3;
+
+/// As WISP_PRELOAD spells it: bcast, ibcast, or bcast_init.
+std::string name_of(Call call, Form form = Form::blocking);
 std::optional<Call> find_call(std::string_view name);
 
 /// How many times faster wisp was than the native call, as `wisp tune` measured it.
@@ -65,13 +70,23 @@ struct Settings {
   };
 
   bool is_named = false;  ///< WISP_PRELOAD lists calls; if not, what pays is taken
-  std::array<Named, call_count> named = {};
+  using OfCalls = std::array<Named, call_count>;
+  std::array<OfCalls, form_count> named = {};  ///< of each form
   int calls_before = 16;  ///< of a communicator, that are left to MPI before it is duplicated
   bool reports = false;
   Tuning tuning;
 
-  /// Whether the call may be taken at all.
-  bool may_take(Call call) const { return !is_named || named[static_cast<std::size_t>(call)].is_taken; }
+  const Named& of(Form form, Call call) const {
+    return named[static_cast<std::size_t>(form)][static_cast<std::size_t>(call)];
+  }
+  /// Whether the call may be taken at all. One that does not block must be named, for it needs a thread.
+  bool may_take(Form form, Call call) const {
+    return (form == Form::blocking && !is_named) || of(form, call).is_taken;
+  }
+  bool may_start_any() const {
+    return std::ranges::any_of(named[static_cast<std::size_t>(Form::nonblocking)], &Named::is_taken) ||
+           std::ranges::any_of(named[static_cast<std::size_t>(Form::persistent)], &Named::is_taken);
+  }
 
   /// Of the values of the variables. Throws an Error that names variable, value and what it may be.
   static Settings parse(std::string_view calls, std::string_view after, std::string_view report,

@@ -71,24 +71,34 @@ struct Arrivals {
   std::vector<int> alltoallv;
   std::vector<int> alltoallw;
 };
-Arrivals find_arrivals(MPI_Comm comm, const Lists& lists) {
-  const std::size_t sent = lists.targets.size();
+Arrivals find_arrivals(MPI_Comm comm, const Lists& lists, Form form) {
   const std::size_t received = lists.sources.size();
   // One more than there are: MPICH wants an address even of nothing.
-  const std::size_t room = std::max(sent, received) + 1;
+  const std::size_t room = std::max(lists.targets.size(), received) + 1;
   std::vector<int> in_turn(room);
   std::iota(in_turn.begin(), in_turn.end(), 0);
   const std::vector<int> ones(room, 1);
   const std::vector<MPI_Datatype> types(room, MPI_INT);
   std::vector<MPI_Aint> begins;
   for (const int i : in_turn) begins.push_back(i * static_cast<MPI_Aint>(sizeof(int)));
-  std::vector<int> nothing(room, -1);
+  const std::vector<int> nothing(room, -1);
   Arrivals found{nothing, nothing, nothing};
-  PMPI_Neighbor_alltoall(in_turn.data(), 1, MPI_INT, found.alltoall.data(), 1, MPI_INT, comm);
-  PMPI_Neighbor_alltoallv(in_turn.data(), ones.data(), in_turn.data(), MPI_INT, found.alltoallv.data(),
-                          ones.data(), in_turn.data(), MPI_INT, comm);
-  PMPI_Neighbor_alltoallw(in_turn.data(), ones.data(), begins.data(), types.data(), found.alltoallw.data(),
-                          ones.data(), begins.data(), types.data(), comm);
+  const auto exchange = [&](auto blocking, auto nonblocking, auto... given) {
+    if (form == Form::blocking) {
+      blocking(given..., comm);
+      return;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    nonblocking(given..., comm, &request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  };
+  const int* sent = in_turn.data();
+  exchange(PMPI_Neighbor_alltoall, PMPI_Ineighbor_alltoall, sent, 1, MPI_INT, found.alltoall.data(), 1,
+           MPI_INT);
+  exchange(PMPI_Neighbor_alltoallv, PMPI_Ineighbor_alltoallv, sent, ones.data(), sent, MPI_INT,
+           found.alltoallv.data(), ones.data(), sent, MPI_INT);
+  exchange(PMPI_Neighbor_alltoallw, PMPI_Ineighbor_alltoallw, sent, ones.data(), begins.data(), types.data(),
+           found.alltoallw.data(), ones.data(), begins.data(), types.data());
   for (std::vector<int>* of : {&found.alltoall, &found.alltoallv, &found.alltoallw}) of->resize(received);
   return found;
 }
@@ -199,9 +209,8 @@ Topology Topology::of(MPI_Comm comm, const Comm& on) {
   if (!lists || (topology == MPI_CART && lists->targets.empty())) return {};
 
   Topology made;
-  const Arrivals arrivals = find_arrivals(comm, *lists);
-  made.orders_ = {order_of(*lists, arrivals.alltoall), order_of(*lists, arrivals.alltoallv),
-                  order_of(*lists, arrivals.alltoallw)};
+  const std::array arrivals = {find_arrivals(comm, *lists, Form::blocking),
+                               find_arrivals(comm, *lists, Form::nonblocking)};
   bool is_refused = false;
   try {
     made.lists_ = Neighborhood::adjacent(on, lists->sources, lists->targets);
@@ -251,7 +260,12 @@ Topology Topology::of(MPI_Comm comm, const Comm& on) {
     most_gain = gain;
     made.stencil_ = on_torus;
   }
-  if (made.stencil() != nullptr) made.places_ = places_of(arrivals.alltoall);
+  for (std::size_t form = 0; form < arrivals.size(); ++form) {
+    const Arrivals& of = arrivals[form];
+    made.orders_[form] = {
+        order_of(*lists, of.alltoall), order_of(*lists, of.alltoallv), order_of(*lists, of.alltoallw), {}};
+    if (made.stencil() != nullptr) made.orders_[form].places = places_of(of.alltoall);
+  }
   return made;
 }
 

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -29,21 +30,21 @@ class Topology {
     std::vector<int> alltoall;
     std::vector<int> alltoallv;
     std::vector<int> alltoallw;
+    std::vector<int> places;
   };
-  const Orders& orders() const { return orders_; }
+  /// A persistent operation arrives like a nonblocking one.
+  const Orders& orders(Form form) const { return orders_[form == Form::blocking ? 0 : 1]; }
 
-  /// For blocks of one size; null: there is none. Its block i is number `places()[i]` of what MPI receives.
+  /// For blocks of one size; null: there is none. Its block i is number `places[i]` of what MPI receives.
   const Neighborhood* stencil() const { return stencil_.state() == nullptr ? nullptr : &stencil_; }
-  std::span<const int> places() const { return places_; }
 
   /// By the cost model, the time of a message for each block over that of what wisp does.
   double promised_gain(Call call, std::size_t bytes) const;
 
  private:
   Neighborhood lists_;
-  Orders orders_;
+  std::array<Orders, 2> orders_;  ///< of blocking calls, and of others
   Neighborhood stencil_;
-  std::vector<int> places_;
   double blocks_of_a_peer_ = 1;  ///< at least, on the rank with most neighbors
 };
 

@@ -66,6 +66,19 @@ class Programs(unittest.TestCase):
             for seed in SEEDS:
                 self.assert_same([program, str(seed), "150"], ranks, "--calls", "all", "--after", str(seed % 3))
 
+    def test_nonblocking_and_persistent_collectives_have_the_same_results(self):
+        program = self.compile("nonblocking.c")
+        for ranks in RANKS:
+            for seed in SEEDS:
+                options = ("--calls", "all,iall,all_init", "--after", "0", "--report")
+                counts = taken(self.assert_same([program, str(seed), "40"], ranks, *options))
+                if ranks > 1:
+                    self.assertGreater(counts["ibcast"][0], 0)
+                    self.assertTrue(all(by_wisp > 0 for name, (by_wisp, _) in counts.items()), counts)
+        # Those before the first blocking call, and those that are not named, are MPI's.
+        counts = taken(self.assert_same([program, "1", "40"], 3, "--calls", "ibcast", "--after", "0", "--report"))
+        self.assertEqual(counts["ibcast"][0], 0)
+
     def test_every_call_is_taken_over_where_it_is_asked_for(self):
         program = self.compile("collectives.c")
         counts = taken(self.assert_same([program, "7", "400"], 3, "--calls", "all", "--after", "0", "--report"))

@@ -1,0 +1,184 @@
+#include "preload/progress.hpp"
+
+#include <chrono>
+#include <coroutine>
+#include <exception>
+
+#include "preload/calls.hpp"
+#include "wisp/detail/frame_pool.hpp"
+#include "wisp/error.hpp"
+
+namespace wisp::preload {
+namespace {
+
+int query(void* state, MPI_Status* status) {
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_UNDEFINED;
+  status->MPI_TAG = MPI_UNDEFINED;
+  return *static_cast<const int*>(state);
+}
+
+/// MPI_Finalize deletes first what was kept with MPI_COMM_SELF last: this after the engine, whom the thread
+/// polls.
+void end_before_engine() {
+  int keyval = MPI_KEYVAL_INVALID;
+  const auto end = [](MPI_Comm, int, void*, void*) -> int {
+    progress.end();
+    return MPI_SUCCESS;
+  };
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, +end, &keyval, nullptr);
+  PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+}
+
+int cancel(void*, int) {
+  return MPI_ERR_REQUEST;  // collectives cannot be cancelled
+}
+
+}  // namespace
+
+/// What MPI keeps with the request: first of all the error class.
+struct Progress::Started {
+  int error_class = MPI_SUCCESS;
+  MPI_Request request = MPI_REQUEST_NULL;
+
+  static int drop(void* state) {
+    delete static_cast<Started*>(state);
+    return MPI_SUCCESS;
+  }
+};
+
+/// A coroutine that nobody waits for: MPI does, through the request.
+struct Progress::Watcher {
+  struct promise_type : detail::PooledFrame {
+    Watcher get_return_object() const noexcept { return {}; }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const noexcept { std::terminate(); }  // there is none that is not caught
+  };
+};
+
+Progress progress;
+
+Progress::Watcher Progress::watch(Request started, Started& state) {
+  try {
+    co_await started;
+  } catch (const Error& error) {
+    state.error_class = error.error_class();
+  } catch (...) {
+    state.error_class = MPI_ERR_OTHER;
+  }
+  --in_flight_;
+  PMPI_Grequest_complete(state.request);
+}
+
+void Progress::use(detail::Engine& engine) {
+  if (engine_ != nullptr) return;
+  engine_ = &engine;
+  end_before_engine();
+}
+
+struct Progress::Persistent {
+  Request operation;
+  MPI_Comm comm;
+  int tag;
+  bool is_active = false;
+};
+
+Progress::Watcher Progress::watch_again(Persistent& of) {
+  try {
+    co_await of.operation;
+  } catch (const Error& error) {
+    report_error(of.comm, error.error_class(), error.what());
+  } catch (const std::exception& error) {
+    report_error(of.comm, MPI_ERR_OTHER, error.what());
+  }
+  --in_flight_;
+  of.is_active = false;
+  PMPI_Send(nullptr, 0, MPI_BYTE, 0, of.tag, to_oneself_);
+}
+
+int Progress::hand_out_persistent(Request made, MPI_Comm comm, detail::Engine& engine, MPI_Request* request) {
+  use(engine);
+  if (to_oneself_ == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_SELF, &to_oneself_);
+  constexpr int tags = 32768;
+  const int tag = next_tag_++ % tags;
+  const int code = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, to_oneself_, request);
+  if (code == MPI_SUCCESS) persistent_[*request].reset(new Persistent{std::move(made), comm, tag});
+  return code;
+}
+
+bool Progress::start(MPI_Request* request, int& code) {
+  const auto found = persistent_.find(*request);
+  if (found == persistent_.end()) return false;
+  const auto held = lock();
+  Persistent& of = *found->second;
+  code = guarded(of.comm, [&] {
+    of.operation.start();
+    detail::check_mpi(PMPI_Start(request), "MPI_Start");
+    ++in_flight_;
+    of.is_active = true;
+    watch_again(of);
+  });
+  has_work_.notify_one();
+  return true;
+}
+
+bool Progress::free(MPI_Request* request, int& code) {
+  const auto found = persistent_.find(*request);
+  if (found == persistent_.end()) return false;
+  if (found->second->is_active) wait_until([&] { return !found->second->is_active; });
+  const auto held = lock();
+  persistent_.erase(found);
+  code = PMPI_Request_free(request);
+  return true;
+}
+
+int Progress::hand_out(Request started, detail::Engine& engine, MPI_Request* request) {
+  auto* state = new Started;
+  const int code = PMPI_Grequest_start(query, &Started::drop, cancel, state, &state->request);
+  if (code != MPI_SUCCESS) {
+    delete state;
+    return code;
+  }
+  *request = state->request;  // it may end, and the state with it, in the next line
+  use(engine);
+  ++in_flight_;
+  watch(std::move(started), *state);
+  has_work_.notify_one();
+  return MPI_SUCCESS;
+}
+
+void Progress::look_now_and_then() {
+  constexpr auto between_looks = std::chrono::microseconds(20);
+  std::unique_lock held(mutex_);
+  while (!ends_) {
+    has_work_.wait(held, [this] { return ends_ || in_flight_ > 0; });
+    if (ends_) return;
+    if (!is_waited_for_) engine_->poll();
+    held.unlock();
+    std::this_thread::sleep_for(between_looks);
+    held.lock();
+  }
+}
+
+void Progress::begin() {
+  looker_ = std::thread([this] { look_now_and_then(); });
+}
+
+void Progress::end() {
+  if (!looker_.joinable()) return;
+  {
+    const std::lock_guard held(mutex_);
+    ends_ = true;
+  }
+  has_work_.notify_one();
+  looker_.join();
+  persistent_.clear();
+  if (to_oneself_ != MPI_COMM_NULL) PMPI_Comm_free(&to_oneself_);
+  ends_ = false;
+  engine_ = nullptr;
+}
+
+}  // namespace wisp::preload

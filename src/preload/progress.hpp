@@ -1,0 +1,86 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "async/engine.hpp"
+#include "wisp/request.hpp"
+
+namespace wisp::preload {
+
+/// Nonblocking operations that the program has started. To it each is a generalized request of MPI, so that
+/// it may be waited for and tested like any other, alone or among others.
+///
+/// What moves them are the program's waits and tests, and where it is in a call of MPI that knows nothing of
+/// them, or in none, a thread that looks now and then. So they are there only where MPI serves several
+/// threads.
+class Progress {
+ public:
+  void begin();
+  void end();
+
+  /// Held by whoever is in wisp: the program's thread, or the one that looks. Nothing where there is none.
+  std::unique_lock<std::mutex> lock() {
+    return looker_.joinable() ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+  }
+
+  /// Makes a request of MPI for one that has been started under the lock.
+  int hand_out(Request started, detail::Engine& engine, MPI_Request* request);
+
+  /// The same for a persistent one. No generalized request can be started again: it is a receive of a message
+  /// that this rank sends to itself when the operation ends.
+  int hand_out_persistent(Request made, MPI_Comm comm, detail::Engine& engine, MPI_Request* request);
+  bool has_persistent() const { return !persistent_.empty(); }
+  /// Starts, or frees, one of these; false: it is none.
+  bool start(MPI_Request* request, int& code);
+  bool free(MPI_Request* request, int& code);
+
+  bool is_idle() const { return in_flight_.load(std::memory_order_relaxed) == 0; }
+  /// Moves all until done() says so.
+  template <class Done>
+  void wait_until(Done done) {
+    is_waited_for_ = true;
+    detail::IdleLoop idle;
+    int polls_before_yield = detail::IdleLoop::fewest_polls;
+    while (!done()) {
+      look() ? idle.moved() : idle.pause(polls_before_yield);
+    }
+    is_waited_for_ = false;
+  }
+  bool look() {
+    const std::lock_guard held(mutex_);
+    return engine_ != nullptr && engine_->poll();
+  }
+
+ private:
+  struct Started;
+  struct Watcher;
+
+  struct Persistent;
+
+  Watcher watch(Request started, Started& state);
+  Watcher watch_again(Persistent& operation);
+  void use(detail::Engine& engine);
+  void look_now_and_then();
+
+  std::mutex mutex_;
+  std::condition_variable has_work_;
+  std::thread looker_;
+  std::atomic<int> in_flight_ = 0;
+  std::atomic<bool> is_waited_for_ = false;
+  bool ends_ = false;
+  detail::Engine* engine_ = nullptr;
+  std::map<MPI_Request, std::unique_ptr<Persistent>> persistent_;
+  MPI_Comm to_oneself_ = MPI_COMM_NULL;
+  int next_tag_ = 0;
+};
+
+extern Progress progress;
+
+}  // namespace wisp::preload
