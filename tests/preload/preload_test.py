@@ -72,9 +72,9 @@ class Programs(unittest.TestCase):
             for seed in SEEDS:
                 options = ("--calls", "all,iall,all_init", "--after", "0", "--report")
                 counts = taken(self.assert_same([program, str(seed), "40"], ranks, *options))
-                if ranks > 1:
-                    self.assertGreater(counts["ibcast"][0], 0)
-                    self.assertTrue(all(by_wisp > 0 for name, (by_wisp, _) in counts.items()), counts)
+                started = [counts[name][0] for name in counts if name.startswith("i") or name.endswith("_init")]
+                if ranks > 1:  # a communicator of one rank is MPI's
+                    self.assertGreater(sum(started), 30, counts)
         # Those before the first blocking call, and those that are not named, are MPI's.
         counts = taken(self.assert_same([program, "1", "40"], 3, "--calls", "ibcast", "--after", "0", "--report"))
         self.assertEqual(counts["ibcast"][0], 0)
