@@ -157,6 +157,9 @@ bool Served::pays(Call call, std::int64_t bytes) {
           process.settings().tuning.times_faster(call, comm_.size(), nodes, bytes)) {
     return *measured >= least_measured;
   }
+  // Where the ranks of one node share its cores, time is what the kernel makes of it: only a measurement
+  // knows.
+  if (nodes == 1 && detail::CommAccess::world(comm_).machine().shares_cores) return false;
   return promised_gain(call, as_size(bytes)) >= least_promised;
 }
 

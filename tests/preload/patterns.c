@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
       MPI_Barrier(MPI_COMM_WORLD);
       begin = MPI_Wtime();
     }
-    const int root = (step + warm_up) % ranks;
+    const int root = 0;
     if (strcmp(pattern, "gather") == 0) {
       MPI_Gatherv(mine, counts[rank], MPI_INT, received, counts, begins, MPI_INT, root, MPI_COMM_WORLD);
     } else if (strcmp(pattern, "scatter") == 0) {
