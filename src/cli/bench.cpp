@@ -75,27 +75,50 @@ CLI::Validator with_unit(const std::map<std::string, double>& units) {
       "NUMBER+UNIT");
 }
 
+/// On the ranks of this run, and on a simulated cluster, where there is such a form.
+struct Benchmark {
+  void (*run)(const bench::Options&);
+  void (*simulate)(const bench::Options&, const SimulationOptions&) = nullptr;
+};
+
+const std::map<std::string, Benchmark> benchmarks = {
+    {"adjacent", {bench::bench_adjacent, bench::simulate_adjacent}},
+    {"algorithms", {bench::bench_algorithms}},
+    {"collective", {bench::bench_collective, bench::simulate_collective}},
+    {"coroutine", {bench::bench_coroutine}},
+    {"exchange", {bench::bench_exchange, bench::simulate_exchange}},
+    {"gatherv", {bench::bench_gatherv, bench::simulate_gatherv}},
+    {"neighborhood", {bench::bench_neighborhood, bench::simulate_neighborhood}},
+    {"neighborhood-setup", {bench::bench_neighborhood_setup}},
+    {"overlap", {bench::bench_overlap, bench::simulate_overlap}},
+    {"range-bcast", {bench::bench_range_bcast, bench::simulate_range_bcast}},
+    {"scatterv", {bench::bench_scatterv, bench::simulate_scatterv}},
+    {"sort", {bench::bench_sort, bench::simulate_sort}},
+    {"sort-strings", {bench::bench_sort_strings, bench::simulate_sort_strings}},
+    {"split", {bench::bench_split, bench::simulate_split}},
+    {"split-by", {bench::bench_split_by, bench::simulate_split_by}},
+    {"temporaries", {bench::bench_temporaries, bench::simulate_temporaries}}};
+
+std::vector<std::string> names_of_benchmarks(bool simulated) {
+  std::vector<std::string> names;
+  for (const auto& [name, benchmark] : benchmarks) {
+    if (!simulated || benchmark.simulate != nullptr) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 Command add_bench(CLI::App& app) {
-  static const std::map<std::string, void (*)(const bench::Options&)> table = {
-      {"algorithms", bench::bench_algorithms},     {"collective", bench::bench_collective},
-      {"coroutine", bench::bench_coroutine},       {"adjacent", bench::bench_adjacent},
-      {"exchange", bench::bench_exchange},         {"gatherv", bench::bench_gatherv},
-      {"neighborhood", bench::bench_neighborhood}, {"neighborhood-setup", bench::bench_neighborhood_setup},
-      {"overlap", bench::bench_overlap},           {"range-bcast", bench::bench_range_bcast},
-      {"scatterv", bench::bench_scatterv},         {"split", bench::bench_split},
-      {"split-by", bench::bench_split_by},         {"sort", bench::bench_sort},
-      {"sort-strings", bench::bench_sort_strings}, {"temporaries", bench::bench_temporaries}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure wisp beside MPI on the ranks of this run");
-  add_common(*command, *arguments, names_of(table));
+  add_common(*command, *arguments, names_of_benchmarks(false));
   command->footer(
       "Examples:\n"
       "  mpirun -n 4 wisp bench collective --op bcast\n"
       "  mpirun -n 4 wisp bench gatherv --quick --json rows.json");
   return {command, [arguments] {
-            table.at(arguments->name)(arguments->options);
+            benchmarks.at(arguments->name).run(arguments->options);
             return 0;
           }};
 }
@@ -116,24 +139,10 @@ Command add_tune(CLI::App& app) {
 }
 
 Command add_simulate(CLI::App& app) {
-  static const std::map<std::string, void (*)(const bench::Options&, const SimulationOptions&)> table = {
-      {"adjacent", bench::simulate_adjacent},
-      {"collective", bench::simulate_collective},
-      {"exchange", bench::simulate_exchange},
-      {"gatherv", bench::simulate_gatherv},
-      {"neighborhood", bench::simulate_neighborhood},
-      {"overlap", bench::simulate_overlap},
-      {"range-bcast", bench::simulate_range_bcast},
-      {"scatterv", bench::simulate_scatterv},
-      {"split", bench::simulate_split},
-      {"split-by", bench::simulate_split_by},
-      {"sort", bench::simulate_sort},
-      {"sort-strings", bench::simulate_sort_strings},
-      {"temporaries", bench::simulate_temporaries}};
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("simulate", "Run a benchmark on a simulated cluster, in this process");
-  add_common(*command, *arguments, names_of(table));
+  add_common(*command, *arguments, names_of_benchmarks(true));
   command->add_option("--ranks", arguments->cluster.ranks, "Simulated ranks")
       ->required()
       ->check(CLI::Range(1, 1 << 22));
@@ -170,7 +179,7 @@ Command add_simulate(CLI::App& app) {
       "  wisp simulate sort --ranks 32768 --quick");
   return {command, [arguments] {
             place_ranks(*arguments);
-            table.at(arguments->name)(arguments->options, arguments->cluster);
+            benchmarks.at(arguments->name).simulate(arguments->options, arguments->cluster);
             return 0;
           }};
 }

@@ -94,8 +94,6 @@ class RunStore {
   std::span<const std::byte> run(std::size_t i) const;
   /// What was read from the file need not stay in memory.
   void forget_pages() const;
-  bool has_failed() const { return !problem_.empty(); }
-  std::uint64_t file_bytes() const { return file_bytes_; }
 
  private:
   void write(const Block& block);

@@ -66,13 +66,6 @@ JoinedBlocks::JoinedBlocks(const BlockList& blocks, std::span<const int> ranks) 
   buffer_ = {base, 1, made_};
 }
 
-void unpack_blocks(const std::byte* from, const BlockList& blocks, std::span<const int> ranks) {
-  for (const int rank : ranks) {
-    unpack(from, blocks(rank), blocks.layout(rank));
-    from += blocks.bytes(rank);
-  }
-}
-
 void pack_blocks(const BlockList& blocks, std::span<const int> ranks, std::byte* to) {
   for (const int rank : ranks) {
     pack(blocks(rank), blocks.layout(rank), to);

@@ -153,7 +153,6 @@ class JoinedBlocks {
 /// Copies a block to one of the same signature.
 void copy_block(const ConstBuffer& from, const Buffer& to);
 /// From and to the blocks of several ranks, packed one behind the other.
-void unpack_blocks(const std::byte* from, const BlockList& blocks, std::span<const int> ranks);
 void pack_blocks(const BlockList& blocks, std::span<const int> ranks, std::byte* to);
 
 }  // namespace wisp::detail

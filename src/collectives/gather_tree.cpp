@@ -6,8 +6,6 @@
 //       ├─ 2 ◄ 3     [2 3]          ⌈log2 p⌉ α + (p - 1) n β
 //       └─ 4 ◄ …     [4 5 6 7]      Source: Axtmann et al. 2018, section V-D
 
-#include <cstring>
-
 #include "collectives/algorithms.hpp"
 #include "pattern/knomial_tree.hpp"
 #include "transport/type_layout.hpp"
@@ -44,45 +42,31 @@ Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, 
     }
     co_return;
   }
-  const auto ranks = as_size(channel.size());
-  const std::size_t count = receive.count / ranks;
-  const TypeLayout layout = TypeLayout::of(receive.type);
-  const std::size_t block = count * layout.size;
-  const auto place = [&](int rank) { return element(receive.address, as_size(rank) * count, layout); };
-  // At most one child's ranks wrap around.
+  const BlockList blocks = BlockList::regular(receive, channel.size());
+  // At most one child's ranks wrap around; its blocks are in two pieces.
   ScratchVector wrapped;
   int wrapping_child = -1;
   Posts receives;
   for (int k = 0; k < tree.child_count(); ++k) {
-    const int blocks = tree.child_subtree_size(k);
+    const int count = tree.child_subtree_size(k);
     const int first = tree.child(k);
-    if (first + blocks <= channel.size()) {
-      receives.add(channel.post_receive({place(first), as_size(blocks) * count, receive.type}, first));
+    if (first + count <= channel.size()) {
+      receives.add(channel.post_receive(blocks.range(first, count), first));
     } else {
       wrapping_child = k;
-      const std::size_t bytes = as_size(blocks) * block;
-      wrapped = ScratchVector(bytes);
-      receives.add(channel.post_receive({wrapped.data(), bytes, MPI_PACKED}, first));
+      wrapped = ScratchVector(as_size(count) * blocks.bytes(0));
+      receives.add(channel.post_receive({wrapped.data(), wrapped.bytes(), MPI_PACKED}, first));
     }
   }
-  if (!is_in_place(send)) {
-    const TypeLayout send_layout = TypeLayout::of(send.type);
-    if (send_layout.contiguous && layout.contiguous) {
-      if (block > 0) std::memcpy(place(root), send.address, block);
-    } else {
-      const ScratchVector packed(block);
-      pack(send, send_layout, packed.data());
-      unpack(packed.data(), {place(root), count, receive.type}, layout);
-    }
-  }
+  if (!is_in_place(send)) copy_block(send, blocks(root));
   co_await receives;
   if (wrapping_child >= 0) {
     const int first = tree.child(wrapping_child);
     const int before_end = channel.size() - first;
     const int after_start = tree.child_subtree_size(wrapping_child) - before_end;
-    unpack(wrapped.data(), {place(first), as_size(before_end) * count, receive.type}, layout);
-    unpack(wrapped.data() + as_size(before_end) * block,
-           {place(0), as_size(after_start) * count, receive.type}, layout);
+    unpack(wrapped.data(), blocks.range(first, before_end), blocks.layout(0));
+    unpack(wrapped.data() + as_size(before_end) * blocks.bytes(0), blocks.range(0, after_start),
+           blocks.layout(0));
   }
 }
 

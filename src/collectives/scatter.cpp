@@ -40,7 +40,7 @@ constexpr Algorithm scatter_algorithms[] = {
                    steps,
                    t.p - 1,
                    (1 + t.straight_depth / 2) * t.p * t.n,
-                   1e9};
+                   never};
      },
      [](Channel channel, const Arguments& given) {
        const BlockList blocks = blocks_from_root(channel, given);
