@@ -4,6 +4,7 @@ usage: smpi_test.py WISP MPIRUN…
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,24 @@ class Smpi(unittest.TestCase):
         result = start("--platform", "nodes", ranks=32, arguments=["doctor"])
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("SMPI (nodes, as ompi)", result.stdout)
+
+    def test_programs_with_the_preload_in_them_have_the_same_results_sooner(self):
+        folder = pathlib.Path(WISP).parent
+        if not (folder / "patterns_with_wisp").exists():
+            self.skipTest("the preload is not built")
+
+        def results(program, pattern):
+            command = [*MPIRUN, "--platform", "nodes", "-n", "64", str(folder / program), pattern, "10"]
+            result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+            lines = re.findall(r"\d+ [0-9a-f]+(?=\n)", result.stdout)
+            return sorted(lines), float(re.search(r": ([\d.]+) microseconds", result.stderr)[1])
+
+        for pattern in ("gather", "scatter", "alltoallv"):
+            native, native_time = results("patterns", pattern)
+            ours, our_time = results("patterns_with_wisp", pattern)
+            self.assertEqual(len(ours), 64)
+            self.assertEqual(ours, native)
+            self.assertLess(2 * our_time, native_time)  # virtual: the same in every run
 
     def test_what_it_does_not_know_is_an_error(self):
         for options, words in ((["--platform", "ring"], "unknown platform 'ring'"),
