@@ -60,11 +60,21 @@ int MPI_Init(int* argc, char*** argv) {
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   static const auto native = next_of("MPI_Init_thread", &PMPI_Init_thread);
-  const int level = Process::wants_threads() ? MPI_THREAD_MULTIPLE : required;
-  const int code = native(argc, argv, level, provided);
+  if (!Process::wants_threads()) {
+    const int code = native(argc, argv, required, provided);
+    return begun(code, *provided);
+  }
+  const int code = native(argc, argv, MPI_THREAD_MULTIPLE, provided);
   // The program has what it has asked for, whatever else asks for more.
   *provided = std::min(*provided, required);
   return begun(code, *provided);
+}
+
+int MPI_Query_thread(int* provided) {
+  static const auto native = next_of("MPI_Query_thread", &PMPI_Query_thread);
+  const int code = native(provided);
+  if (code == MPI_SUCCESS && process.has_begun()) *provided = process.level();
+  return code;
 }
 
 }  // extern "C"

@@ -18,10 +18,11 @@ using InitThread = void(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error)
 
 [[maybe_unused]] MPI_Fint begin_with_threads(const char* name, MPI_Fint required, MPI_Fint& provided) {
   const auto native = next_of<InitThread>(name, nullptr);
-  MPI_Fint level = Process::wants_threads() ? MPI_THREAD_MULTIPLE : required;
+  const bool is_raised = Process::wants_threads();
+  MPI_Fint level = is_raised ? MPI_THREAD_MULTIPLE : required;
   MPI_Fint code = MPI_SUCCESS;
   native(&level, &provided, &code);
-  provided = std::min(provided, required);
+  if (is_raised) provided = std::min(provided, required);
   return begun(code, provided);
 }
 

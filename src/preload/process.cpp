@@ -71,6 +71,7 @@ bool Process::wants_threads() {
 }
 
 void Process::begin(int level) {
+  level_ = level;
   int rank = 0;
   int size = 0;
   int served_level = MPI_THREAD_SINGLE;

@@ -23,6 +23,8 @@ class Process {
     return (may_take_[static_cast<std::size_t>(form)] >> static_cast<unsigned>(call) & 1) != 0;
   }
   bool counts() const { return counts_; }
+  bool has_begun() const { return settings_ != nullptr; }
+  int level() const { return level_; }
   const Settings& settings() const { return *settings_; }
 
   /// Whether this rank's environment wants calls that do not block, for which MPI must serve several threads.
@@ -50,6 +52,7 @@ class Process {
 
   std::array<std::uint32_t, form_count> may_take_ = {};  ///< of each form, a bit for each call
   bool counts_ = false;
+  int level_ = MPI_THREAD_SINGLE;
   const Settings* settings_ = nullptr;
   std::array<std::array<Counter, 2>, form_count* call_count> counters_ = {};
 };
