@@ -206,14 +206,22 @@ int direct_ranks(World& world) {
 
 Operation make_operation(const Comm& comm, const Collective& row, const CollectiveOptions& options,
                          Call&& call, std::size_t bytes) {
-  Case of{comm.size(), bytes, call.given.kind};
-  if (!CommAccess::world(comm).nodes().is_flat() || is_of_nodes(options.algorithm)) {
-    call.given.nodes = CommAccess::nodes(comm);
-    of.nodes = call.given.nodes->shape();
+  World& world = CommAccess::world(comm);
+  if (!world.nodes().is_flat() || is_of_nodes(options.algorithm)) call.given.nodes = CommAccess::nodes(comm);
+  const auto kind = static_cast<int>(call.given.kind);
+  Context::Latest& latest = CommAccess::context(comm)->latest;
+  const bool is_latest =
+      options.algorithm.empty() && latest.operation == &row && latest.bytes == bytes && latest.kind == kind;
+  const auto* algorithm = static_cast<const Algorithm*>(latest.algorithm);
+  if (!is_latest) {
+    Case of{comm.size(), bytes, call.given.kind};
+    if (call.given.nodes) of.nodes = call.given.nodes->shape();
+    algorithm = options.algorithm.empty() ? nullptr : find_named(row, of, options.algorithm, call.name);
+    if (algorithm == nullptr) {
+      algorithm = &row.algorithms[choose(world, row, of)];
+      if (options.algorithm.empty()) latest = {&row, bytes, kind, algorithm};
+    }
   }
-  const Algorithm* algorithm =
-      options.algorithm.empty() ? nullptr : find_named(row, of, options.algorithm, call.name);
-  if (algorithm == nullptr) algorithm = &row.algorithms[choose(CommAccess::world(comm), row, of)];
   return operation_on<AlgorithmRun>(comm, call.name, options.own_tag, algorithm, std::move(call.given));
 }
 

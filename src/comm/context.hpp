@@ -100,6 +100,14 @@ struct Context {
   };
   std::unique_ptr<Named> named;
 
+  /// What its latest collective was, of which size, and what was chosen for it: programs repeat themselves.
+  struct Latest {
+    const void* operation = nullptr;
+    std::size_t bytes = 0;
+    int kind = 0;  ///< of the operator
+    const void* algorithm = nullptr;
+  } latest;
+
   /// Those of the communicator's group, once somebody has asked.
   std::shared_ptr<const GroupNodes> nodes;
 
