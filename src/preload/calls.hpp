@@ -67,11 +67,9 @@ int counted(Form form, Call call, Fate fate, Run run) {
   return code;
 }
 
-/// A call: if all ranks take it, `make(served, use)` makes an operation and has it used, else `native()` does
-/// it all. `bytes()` is what the choice depends on.
-template <class Bytes, class Make, class Native>
-int blocking(Call call, MPI_Comm comm, Bytes bytes, Make make, Native native) {
-  constexpr Form form = Form::blocking;
+/// A call: `ours(served)` if all ranks take it, else `native()`. `bytes()` is what the choice depends on.
+template <Form form, class Bytes, class Ours, class Native>
+int dispatch(Call call, MPI_Comm comm, Bytes bytes, Ours ours, Native native) {
   Served* served = process.may_take(form, call) ? Served::find(comm) : nullptr;
   if (served == nullptr) return counted(form, call, Fate::native, native);
   auto held = progress.lock();
@@ -79,93 +77,55 @@ int blocking(Call call, MPI_Comm comm, Bytes bytes, Make make, Native native) {
     if (held) held.unlock();
     return counted(form, call, Fate::native, native);
   }
-  return counted(form, call, Fate::taken, [&] {
-    return guarded(comm, [&] { make(*served, [](const Operation& made) { made.run(); }); });
-  });
+  return counted(form, call, Fate::taken, [&] { return guarded(comm, [&] { ours(*served); }); });
 }
 
-template <class Bytes, class Make, class Native>
-int nonblocking(Call call, MPI_Comm comm, MPI_Request* request, Bytes bytes, Make make, Native native) {
-  constexpr Form form = Form::nonblocking;
-  Served* served = process.may_take(form, call) && request != nullptr ? Served::find(comm) : nullptr;
-  if (served == nullptr) return counted(form, call, Fate::native, native);
-  auto held = progress.lock();
-  if (!served->takes(form, call, bytes())) {
-    if (held) held.unlock();
-    return counted(form, call, Fate::native, native);
+/// What becomes of an operation: it is run, or the program gets a request of MPI for it.
+template <Form form>
+void carry_out(Operation made, [[maybe_unused]] const Served& served, [[maybe_unused]] MPI_Comm comm,
+               [[maybe_unused]] MPI_Request* request) {
+  if constexpr (form == Form::blocking) {
+    made.run();
+  } else {
+    detail::Engine& engine = detail::CommAccess::world(served.comm()).engine();
+    const int code = form == Form::nonblocking
+                         ? progress.hand_out(made.start(), engine, request)
+                         : progress.hand_out_persistent(std::move(made).persistent(), comm, engine, request);
+    detail::check_mpi(code, "MPI_Grequest_start");
   }
-  return counted(form, call, Fate::taken, [&] {
-    return guarded(comm, [&] {
-      detail::Engine& engine = detail::CommAccess::world(served->comm()).engine();
-      make(*served, [&](const Operation& made) {
-        detail::check_mpi(progress.hand_out(made.start(), engine, request), "MPI_Grequest_start");
-      });
-    });
-  });
-}
-
-/// A persistent one.
-template <class Bytes, class Make, class Native>
-int persistent(Call call, MPI_Comm comm, MPI_Request* request, Bytes bytes, Make make, Native native) {
-  constexpr Form form = Form::persistent;
-  Served* served = process.may_take(form, call) && request != nullptr ? Served::find(comm) : nullptr;
-  if (served == nullptr) return counted(form, call, Fate::native, native);
-  auto held = progress.lock();
-  if (!served->takes(form, call, bytes())) {
-    if (held) held.unlock();
-    return counted(form, call, Fate::native, native);
-  }
-  return counted(form, call, Fate::taken, [&] {
-    return guarded(comm, [&] {
-      detail::Engine& engine = detail::CommAccess::world(served->comm()).engine();
-      make(*served, [&](Operation made) {
-        detail::check_mpi(progress.hand_out_persistent(std::move(made).persistent(), comm, engine, request),
-                          "MPI_Recv_init");
-      });
-    });
-  });
 }
 
 }  // namespace wisp::preload
 
 #define WISP_LIST(...) __VA_ARGS__
-/// The blocking and the nonblocking form of a call; the last arguments are what makes it wisp's, of `served`
-/// and `use`.
-#define WISP_FORMS(Blocking, Nonblocking, name, parameters, bytes, bytes_started, ...)   \
-  int WISP_MPI(Blocking)(WISP_LIST parameters MPI_Comm comm) {                           \
-    static const auto native = next_of(WISP_TEXT(Blocking), &WISP_PMPI(Blocking));       \
-    return blocking(                                                                     \
-        Call::name, comm, [&]() -> std::int64_t { return bytes; },                       \
-        [&](Served& served, auto use) {                                                  \
-          [[maybe_unused]] constexpr Form form = Form::blocking;                         \
-          __VA_ARGS__;                                                                   \
-        },                                                                               \
-        [&] { return native(WISP_NAMES_##name comm); });                                 \
-  }                                                                                      \
-  int WISP_MPI(Nonblocking)(WISP_LIST parameters MPI_Comm comm, MPI_Request * request) { \
-    static const auto native = next_of(WISP_TEXT(Nonblocking), &WISP_PMPI(Nonblocking)); \
-    return nonblocking(                                                                  \
-        Call::name, comm, request, [&]() -> std::int64_t { return bytes_started; },      \
-        [&](Served& served, auto use) {                                                  \
-          [[maybe_unused]] constexpr Form form = Form::nonblocking;                      \
-          __VA_ARGS__;                                                                   \
-        },                                                                               \
-        [&] { return native(WISP_NAMES_##name comm, request); });                        \
-  }                                                                                      \
+/// A form of a call; `more` and `more_names` are its parameters behind those of the blocking one, `request`
+/// is where its request goes. The last arguments are what makes it wisp's: of `served`, they give an
+/// operation to `use`.
+#define WISP_FORM(of_form, Name, name, parameters, more, more_names, request_or_null, bytes, ...) \
+  int WISP_MPI(Name)(WISP_LIST parameters MPI_Comm comm WISP_LIST more) {                         \
+    static const auto native = next_of(WISP_TEXT(Name), &WISP_PMPI(Name));                        \
+    constexpr Form form = of_form;                                                                \
+    return dispatch<form>(                                                                        \
+        Call::name, comm, [&]() -> std::int64_t { return bytes; },                                \
+        [&](Served& served) {                                                                     \
+          const auto use = [&](Operation made) {                                                  \
+            carry_out<form>(std::move(made), served, comm, request_or_null);                      \
+          };                                                                                      \
+          __VA_ARGS__;                                                                            \
+        },                                                                                        \
+        [&] { return native(WISP_NAMES_##name comm WISP_LIST more_names); });                     \
+  }
+/// All that this MPI has.
+#define WISP_FORMS(Blocking, Nonblocking, name, parameters, bytes, bytes_started, ...)                \
+  WISP_FORM(Form::blocking, Blocking, name, parameters, (), (), nullptr, bytes, __VA_ARGS__)          \
+  WISP_FORM(Form::nonblocking, Nonblocking, name, parameters, (, MPI_Request * request), (, request), \
+            request, request == nullptr ? -1 : (bytes_started), __VA_ARGS__)                          \
   WISP_PERSISTENT_FORM(Blocking##_init, name, parameters, bytes_started, __VA_ARGS__)
 
 #if MPI_VERSION >= 4
-#define WISP_PERSISTENT_FORM(Init, name, parameters, bytes, ...)                                 \
-  int WISP_MPI(Init)(WISP_LIST parameters MPI_Comm comm, MPI_Info info, MPI_Request * request) { \
-    static const auto native = next_of(WISP_TEXT(Init), &WISP_PMPI(Init));                       \
-    return persistent(                                                                           \
-        Call::name, comm, request, [&]() -> std::int64_t { return bytes; },                      \
-        [&](Served& served, auto use) {                                                          \
-          [[maybe_unused]] constexpr Form form = Form::persistent;                               \
-          __VA_ARGS__;                                                                           \
-        },                                                                                       \
-        [&] { return native(WISP_NAMES_##name comm, info, request); });                          \
-  }
+#define WISP_PERSISTENT_FORM(Init, name, parameters, bytes_started, ...)                        \
+  WISP_FORM(Form::persistent, Init, name, parameters, (, MPI_Info info, MPI_Request * request), \
+            (, info, request), request, request == nullptr ? -1 : (bytes_started), __VA_ARGS__)
 #else
 #define WISP_PERSISTENT_FORM(...)
 #endif
