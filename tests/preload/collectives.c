@@ -2,23 +2,11 @@
    results it writes as one number a rank. The numbers are the same whoever carries them out. collectives SEED
    STEPS */
 #include <mpi.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t shared_state;
-/* The same numbers on all ranks. */
-static unsigned pick(unsigned below) {
-  shared_state = shared_state * 6364136223846793005u + 1442695040888963407u;
-  return (unsigned)(shared_state >> 33) % below;
-}
-
-static uint64_t result = 1469598103934665603u;
-static void look_at(const void* data, size_t bytes) {
-  const unsigned char* all = data;
-  for (size_t i = 0; i < bytes; ++i) result = (result ^ all[i]) * 1099511628211u;
-}
+#include "same_on_all.h"
 
 /* Products of matrices modulo a prime: associative, but not commutative. */
 static void multiply(void* in, void* inout, int* count, MPI_Datatype* type) {

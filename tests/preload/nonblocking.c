@@ -1,25 +1,12 @@
-/* A program that knows nothing of wisp: nonblocking collectives, several at a time and among messages of its own,
-   waited for in every way that MPI has, with other calls in between. The numbers that it writes are the same
-   whoever carries them out.
-     nonblocking SEED STEPS */
+/* A program that knows nothing of wisp: nonblocking collectives, several at a time and among messages of its
+   own, waited for in every way that MPI has, with other calls in between. The numbers that it writes are the
+   same whoever carries them out. nonblocking SEED STEPS */
 #include <mpi.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t shared_state;
-/* The same numbers on all ranks. */
-static unsigned pick(unsigned below) {
-  shared_state = shared_state * 6364136223846793005u + 1442695040888963407u;
-  return (unsigned)(shared_state >> 33) % below;
-}
-
-static uint64_t result = 1469598103934665603u;
-static void look_at(const void* data, size_t bytes) {
-  const unsigned char* all = data;
-  for (size_t i = 0; i < bytes; ++i) result = (result ^ all[i]) * 1099511628211u;
-}
+#include "same_on_all.h"
 
 enum { most = 4, room = 2048, ranks_at_most = 40 };
 static int in[most][room], out[most][room];
@@ -48,21 +35,51 @@ static void start(int slot, MPI_Comm comm, MPI_Request* request) {
   int* of = counts[slot];
   int* at = places[slot];
   switch (pick(topology == MPI_UNDEFINED ? 13 : 15)) {
-    case 0: MPI_Ibarrier(comm, request); break;
-    case 1: MPI_Ibcast(rank == root ? a : b, n, MPI_INT, root, comm, request); break;
-    case 2: MPI_Ireduce(a, b, n, MPI_INT, MPI_SUM, root, comm, request); break;
-    case 3: MPI_Iallreduce(a, b, n, MPI_INT, MPI_MAX, comm, request); break;
-    case 4: MPI_Iscan(a, b, n, MPI_INT, MPI_SUM, comm, request); break;
-    case 5: MPI_Ireduce_scatter_block(a, b, n, MPI_INT, MPI_SUM, comm, request); break;
-    case 6: MPI_Igather(a, n, MPI_INT, b, n, MPI_INT, root, comm, request); break;
-    case 7: MPI_Igatherv(a, mine, MPI_INT, b, of, at, MPI_INT, root, comm, request); break;
-    case 8: MPI_Iallgather(a, n, MPI_INT, b, n, MPI_INT, comm, request); break;
-    case 9: MPI_Iallgatherv(a, mine, MPI_INT, b, of, at, MPI_INT, comm, request); break;
-    case 10: MPI_Iscatter(a, n, MPI_INT, b, n, MPI_INT, root, comm, request); break;
-    case 11: MPI_Iscatterv(a, of, at, MPI_INT, b, mine, MPI_INT, root, comm, request); break;
-    case 12: MPI_Ialltoall(a, n, MPI_INT, b, n, MPI_INT, comm, request); break;
-    case 13: MPI_Ineighbor_alltoall(a, n, MPI_INT, b, n, MPI_INT, comm, request); break;
-    default: MPI_Ineighbor_allgather(a, n, MPI_INT, b, n, MPI_INT, comm, request); break;
+    case 0:
+      MPI_Ibarrier(comm, request);
+      break;
+    case 1:
+      MPI_Ibcast(rank == root ? a : b, n, MPI_INT, root, comm, request);
+      break;
+    case 2:
+      MPI_Ireduce(a, b, n, MPI_INT, MPI_SUM, root, comm, request);
+      break;
+    case 3:
+      MPI_Iallreduce(a, b, n, MPI_INT, MPI_MAX, comm, request);
+      break;
+    case 4:
+      MPI_Iscan(a, b, n, MPI_INT, MPI_SUM, comm, request);
+      break;
+    case 5:
+      MPI_Ireduce_scatter_block(a, b, n, MPI_INT, MPI_SUM, comm, request);
+      break;
+    case 6:
+      MPI_Igather(a, n, MPI_INT, b, n, MPI_INT, root, comm, request);
+      break;
+    case 7:
+      MPI_Igatherv(a, mine, MPI_INT, b, of, at, MPI_INT, root, comm, request);
+      break;
+    case 8:
+      MPI_Iallgather(a, n, MPI_INT, b, n, MPI_INT, comm, request);
+      break;
+    case 9:
+      MPI_Iallgatherv(a, mine, MPI_INT, b, of, at, MPI_INT, comm, request);
+      break;
+    case 10:
+      MPI_Iscatter(a, n, MPI_INT, b, n, MPI_INT, root, comm, request);
+      break;
+    case 11:
+      MPI_Iscatterv(a, of, at, MPI_INT, b, mine, MPI_INT, root, comm, request);
+      break;
+    case 12:
+      MPI_Ialltoall(a, n, MPI_INT, b, n, MPI_INT, comm, request);
+      break;
+    case 13:
+      MPI_Ineighbor_alltoall(a, n, MPI_INT, b, n, MPI_INT, comm, request);
+      break;
+    default:
+      MPI_Ineighbor_allgather(a, n, MPI_INT, b, n, MPI_INT, comm, request);
+      break;
   }
 }
 
@@ -109,7 +126,9 @@ static void finish(int count, MPI_Request* requests) {
   MPI_Status statuses[most + 3];
   int indices[most + 3], ended, flag = 0;
   switch (pick(7)) {
-    case 0: MPI_Waitall(count, requests, statuses); break;
+    case 0:
+      MPI_Waitall(count, requests, statuses);
+      break;
     case 1:
       for (int i = 0; i < count; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
       break;
@@ -131,7 +150,8 @@ static void finish(int count, MPI_Request* requests) {
       break;
     default:
       for (int i = 0; i < count; ++i) {
-        for (flag = requests[i] == MPI_REQUEST_NULL; !flag;) MPI_Request_get_status(requests[i], &flag, &statuses[0]);
+        for (flag = requests[i] == MPI_REQUEST_NULL; !flag;)
+          MPI_Request_get_status(requests[i], &flag, &statuses[0]);
         for (flag = 0; !flag;) MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE);
       }
   }
@@ -150,7 +170,8 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &comms[1]);
   MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &comms[2]);
-  if (p > 1) MPI_Win_create(window_memory, sizeof window_memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  if (p > 1)
+    MPI_Win_create(window_memory, sizeof window_memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   /* A blocking call comes first on each. */
   for (int i = 0; i < 3; ++i) {
     int one = 1, sum[2];
@@ -172,7 +193,9 @@ int main(int argc, char** argv) {
       case 0:
         if (p > 1) MPI_Win_fence(0, window); /* Open MPI 4.1 has no windows for one rank */
         break;
-      case 1: MPI_Barrier(MPI_COMM_WORLD); break;
+      case 1:
+        MPI_Barrier(MPI_COMM_WORLD);
+        break;
       case 2: {
         int from_right = -1;
         MPI_Sendrecv(&rank, 1, MPI_INT, (rank + p - 1) % p, 8, &from_right, 1, MPI_INT, (rank + 1) % p, 8,
@@ -188,7 +211,8 @@ int main(int argc, char** argv) {
         if (rank + 1 < p) MPI_Send(&token, 1, MPI_INT, rank + 1, 9, MPI_COMM_WORLD);
         break;
       }
-      default: break;
+      default:
+        break;
     }
     /* The ranks wait for different ones first. */
     if (rank % 2 == 1 && p < ranks_at_most) {
