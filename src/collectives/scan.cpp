@@ -135,8 +135,12 @@ Operation scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
 
 Operation exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                  const CollectiveOptions& options) {
+  // On rank 0 the output stays as it is, and may be nowhere.
+  const bool is_nowhere = comm.rank() == 0 && receive.address == nullptr && !is_in_place(send);
+  const Buffer output =
+      is_nowhere ? Buffer(const_cast<void*>(send.address), receive.count, receive.type) : receive;
   return detail::make_operation(comm, detail::exscan_row, options,
-                                detail::call_on(comm, "wisp::exscan").reduction(send, receive, op));
+                                detail::call_on(comm, "wisp::exscan").reduction(send, output, op));
 }
 
 Operation scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer& scan, const Buffer& total,

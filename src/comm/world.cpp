@@ -50,9 +50,13 @@ std::unique_ptr<Transport> transport_over(std::vector<MPI_Comm> comms, const Wor
   return std::make_unique<MpiTransport>(std::move(comms), options);
 }
 
+/// Without the caller's attributes: MPI_Comm_dup would call the functions that copy them.
 MPI_Comm duplicate_of(MPI_Comm comm) {
   MPI_Comm ours = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(comm, &ours), "MPI_Comm_dup");
+  MPI_Group members = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_group(comm, &members), "MPI_Comm_group");
+  check_mpi(MPI_Comm_create(comm, members, &ours), "MPI_Comm_create");
+  check_mpi(MPI_Group_free(&members), "MPI_Group_free");
   check_mpi(MPI_Comm_set_errhandler(ours, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return ours;
 }
@@ -148,19 +152,8 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
   constexpr const char* call = "wisp::Comm::duplicate";
   check_comm(comm, call);
   check_within(MPI_ERR_ARG, call, "mpi_communicators", mpi_comms, 1, 1024);
-  std::shared_ptr<World> world = attribute_of<World, 0>(comm, [&] {
-    std::vector<MPI_Comm> ours{duplicate_of(comm)};
-    World::Facts facts = facts_of(ours.front());
-    const Hosts hosts = learn_hosts(ours.front());
-    facts.nodes = hosts.nodes;
-    facts.machine = measure_machine(ours.front(), hosts);
-    // mpirun may give the environment to some ranks only.
-    int checks = facts.checks_calls ? 1 : 0;
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &checks, 1, MPI_INT, MPI_MAX, ours.front()), "MPI_Allreduce");
-    facts.checks_calls = checks != 0;
-    while (ours.size() < as_size(mpi_comms)) ours.push_back(duplicate_of(comm));
-    return over_own(std::move(ours), facts);
-  });
+  std::shared_ptr<World> world =
+      attribute_of<World, 0>(comm, [&] { return over_duplicates(comm, mpi_comms); });
   if (world->facts().mpi_comms < mpi_comms) {
     throw_error(
         MPI_ERR_ARG,
@@ -169,6 +162,20 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
         call, mpi_comms, world->facts().mpi_comms);
   }
   return world;
+}
+
+std::shared_ptr<World> World::over_duplicates(MPI_Comm comm, int mpi_comms) {
+  std::vector<MPI_Comm> ours{duplicate_of(comm)};
+  World::Facts facts = facts_of(ours.front());
+  const Hosts hosts = learn_hosts(ours.front());
+  facts.nodes = hosts.nodes;
+  facts.machine = measure_machine(ours.front(), hosts);
+  // mpirun may give the environment to some ranks only.
+  int checks = facts.checks_calls ? 1 : 0;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &checks, 1, MPI_INT, MPI_MAX, ours.front()), "MPI_Allreduce");
+  facts.checks_calls = checks != 0;
+  while (ours.size() < as_size(mpi_comms)) ours.push_back(duplicate_of(comm));
+  return over_own(std::move(ours), facts);
 }
 
 std::shared_ptr<World> World::over_own(std::vector<MPI_Comm> comms, Facts facts) {

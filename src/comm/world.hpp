@@ -39,6 +39,8 @@ class World {
 
   /// The World of an isolated duplicate of `comm`, cached there. Collective over `comm` the first time.
   static std::shared_ptr<World> duplicate(MPI_Comm comm, int mpi_comms);
+  /// The same, that nobody keeps.
+  static std::shared_ptr<World> over_duplicates(MPI_Comm comm, int mpi_comms);
   /// The World of communicators that nobody else uses; they are freed with it.
   static std::shared_ptr<World> over_own(std::vector<MPI_Comm> comms, Facts facts);
   /// The World that shares the context of `comm`, cached there. Local.

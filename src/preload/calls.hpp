@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <new>
+#include <string>
 
 #include "comm/comm_access.hpp"
 #include "preload/process.hpp"
@@ -31,7 +32,7 @@ template <class Count>
 std::int64_t bytes_of(Count count, MPI_Datatype type) {
   if (count < 0 || type == MPI_DATATYPE_NULL) return -1;
   if (const auto plain = detail::plain_size_of(type))
-    return static_cast<std::int64_t>(count * static_cast<Count>(*plain));
+    return static_cast<std::int64_t>(count) * static_cast<std::int64_t>(*plain);
   MPI_Count size = 0;
   if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS) return -1;
   return static_cast<std::int64_t>(count) * size;
@@ -43,18 +44,26 @@ int begun(int code, int level);
 /// Tells the communicator's error handler of an error of wisp's, as MPI would of its own.
 int report_error(MPI_Comm comm, int error_class, const char* sentence);
 
+/// Runs `ours` under the lock. An error handler is called without it: it is the program's, and may use MPI.
 template <class Ours>
-int guarded(MPI_Comm comm, Ours ours) {
+int guarded(MPI_Comm comm, std::unique_lock<std::mutex> held, Ours ours) {
+  int error_class = MPI_SUCCESS;
+  std::string sentence;
   try {
     ours();
     return MPI_SUCCESS;
   } catch (const Error& error) {
-    return report_error(comm, error.error_class(), error.what());
+    error_class = error.error_class();
+    sentence = error.what();
   } catch (const std::bad_alloc&) {
-    return report_error(comm, MPI_ERR_NO_MEM, "out of memory");
+    error_class = MPI_ERR_NO_MEM;
+    sentence = "out of memory";
   } catch (const std::exception& error) {
-    return report_error(comm, MPI_ERR_OTHER, error.what());
+    error_class = MPI_ERR_OTHER;
+    sentence = error.what();
   }
+  if (held) held.unlock();
+  return report_error(comm, error_class, sentence.c_str());
 }
 
 template <class Run>
@@ -77,20 +86,20 @@ int dispatch(Call call, MPI_Comm comm, Bytes bytes, Ours ours, Native native) {
     if (held) held.unlock();
     return counted(form, call, Fate::native, native);
   }
-  return counted(form, call, Fate::taken, [&] { return guarded(comm, [&] { ours(*served); }); });
+  return counted(form, call, Fate::taken,
+                 [&] { return guarded(comm, std::move(held), [&] { ours(*served); }); });
 }
 
 /// What becomes of an operation: it is run, or the program gets a request of MPI for it.
 template <Form form>
-void carry_out(Operation made, [[maybe_unused]] const Served& served, [[maybe_unused]] MPI_Comm comm,
+void carry_out(Operation made, [[maybe_unused]] Served& served, [[maybe_unused]] MPI_Comm comm,
                [[maybe_unused]] MPI_Request* request) {
   if constexpr (form == Form::blocking) {
     made.run();
   } else {
-    detail::Engine& engine = detail::CommAccess::world(served.comm()).engine();
     const int code = form == Form::nonblocking
-                         ? progress.hand_out(made.start(), engine, request)
-                         : progress.hand_out_persistent(std::move(made).persistent(), comm, engine, request);
+                         ? progress.hand_out(made.start(), served, request)
+                         : progress.hand_out_persistent(std::move(made).persistent(), comm, served, request);
     detail::check_mpi(code, "MPI_Grequest_start");
   }
 }

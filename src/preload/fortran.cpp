@@ -55,12 +55,14 @@ void* address(void* given) {
   return given;
 }
 
-/// One for each rank.
+/// One for each rank, of an intercommunicator each on the other side.
 class Datatypes {
  public:
   Datatypes(const MPI_Fint* given, MPI_Comm comm) {
     int size = 0;
-    PMPI_Comm_size(comm, &size);
+    int is_inter = 0;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    is_inter != 0 ? PMPI_Comm_remote_size(comm, &size) : PMPI_Comm_size(comm, &size);
     for (int rank = 0; rank < size; ++rank) all_.push_back(PMPI_Type_f2c(given[rank]));
   }
   operator const MPI_Datatype*() const { return all_.data(); }  // NOLINT(google-explicit-constructor)

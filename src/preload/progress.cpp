@@ -1,5 +1,6 @@
 #include "preload/progress.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <coroutine>
 #include <exception>
@@ -41,6 +42,7 @@ int cancel(void*, int) {
 struct Progress::Started {
   int error_class = MPI_SUCCESS;
   MPI_Request request = MPI_REQUEST_NULL;
+  Served* served = nullptr;
 
   static int drop(void* state) {
     delete static_cast<Started*>(state);
@@ -59,7 +61,7 @@ struct Progress::Watcher {
   };
 };
 
-Progress progress;
+Progress& progress = *new Progress;
 
 Progress::Watcher Progress::watch(Request started, Started& state) {
   try {
@@ -70,18 +72,20 @@ Progress::Watcher Progress::watch(Request started, Started& state) {
     state.error_class = MPI_ERR_OTHER;
   }
   --in_flight_;
+  state.served->end_operation();
   PMPI_Grequest_complete(state.request);
 }
 
-void Progress::use(detail::Engine& engine) {
+void Progress::use(const Served& served) {
   if (engine_ != nullptr) return;
-  engine_ = &engine;
+  engine_ = &detail::CommAccess::world(served.comm()).engine();
   end_before_engine();
 }
 
 struct Progress::Persistent {
   Request operation;
   MPI_Comm comm;
+  Served* served;
   int tag;
   bool is_active = false;
 };
@@ -89,35 +93,37 @@ struct Progress::Persistent {
 Progress::Watcher Progress::watch_again(Persistent& of) {
   try {
     co_await of.operation;
-  } catch (const Error& error) {
-    report_error(of.comm, error.error_class(), error.what());
   } catch (const std::exception& error) {
-    report_error(of.comm, MPI_ERR_OTHER, error.what());
+    // The receive cannot tell of it, and no handler of the program's is called from here.
+    std::fprintf(stderr, "wisp preload: %s\n", error.what());
   }
   --in_flight_;
+  of.served->end_operation();
   of.is_active = false;
   PMPI_Send(nullptr, 0, MPI_BYTE, 0, of.tag, to_oneself_);
 }
 
-int Progress::hand_out_persistent(Request made, MPI_Comm comm, detail::Engine& engine, MPI_Request* request) {
-  use(engine);
+int Progress::hand_out_persistent(Request made, MPI_Comm comm, Served& served, MPI_Request* request) {
+  use(served);
   if (to_oneself_ == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_SELF, &to_oneself_);
   constexpr int tags = 32768;
-  const int tag = next_tag_++ % tags;
+  int tag = next_tag_++ % tags;
+  const auto has_tag = [&](const auto& kept) { return kept.second->tag == tag; };
+  while (std::ranges::any_of(persistent_, has_tag)) tag = next_tag_++ % tags;
   const int code = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, to_oneself_, request);
-  if (code == MPI_SUCCESS) persistent_[*request].reset(new Persistent{std::move(made), comm, tag});
+  if (code == MPI_SUCCESS) persistent_[*request].reset(new Persistent{std::move(made), comm, &served, tag});
   return code;
 }
 
 bool Progress::start(MPI_Request* request, int& code) {
   const auto found = persistent_.find(*request);
   if (found == persistent_.end()) return false;
-  const auto held = lock();
   Persistent& of = *found->second;
-  code = guarded(of.comm, [&] {
+  code = guarded(of.comm, lock(), [&] {
     of.operation.start();
     detail::check_mpi(PMPI_Start(request), "MPI_Start");
     ++in_flight_;
+    of.served->begin_operation();
     of.is_active = true;
     watch_again(of);
   });
@@ -135,7 +141,7 @@ bool Progress::free(MPI_Request* request, int& code) {
   return true;
 }
 
-int Progress::hand_out(Request started, detail::Engine& engine, MPI_Request* request) {
+int Progress::hand_out(Request started, Served& served, MPI_Request* request) {
   auto* state = new Started;
   const int code = PMPI_Grequest_start(query, &Started::drop, cancel, state, &state->request);
   if (code != MPI_SUCCESS) {
@@ -143,7 +149,9 @@ int Progress::hand_out(Request started, detail::Engine& engine, MPI_Request* req
     return code;
   }
   *request = state->request;  // it may end, and the state with it, in the next line
-  use(engine);
+  use(served);
+  state->served = &served;
+  served.begin_operation();
   ++in_flight_;
   watch(std::move(started), *state);
   has_work_.notify_one();

@@ -14,6 +14,8 @@
 
 namespace wisp::preload {
 
+class Served;
+
 /// Nonblocking operations that the program has started. To it each is a generalized request of MPI, so that
 /// it may be waited for and tested like any other, alone or among others.
 ///
@@ -31,11 +33,11 @@ class Progress {
   }
 
   /// Makes a request of MPI for one that has been started under the lock.
-  int hand_out(Request started, detail::Engine& engine, MPI_Request* request);
+  int hand_out(Request started, Served& served, MPI_Request* request);
 
   /// The same for a persistent one. No generalized request can be started again: it is a receive of a message
   /// that this rank sends to itself when the operation ends.
-  int hand_out_persistent(Request made, MPI_Comm comm, detail::Engine& engine, MPI_Request* request);
+  int hand_out_persistent(Request made, MPI_Comm comm, Served& served, MPI_Request* request);
   bool has_persistent() const { return !persistent_.empty(); }
   /// Starts, or frees, one of these; false: it is none.
   bool start(MPI_Request* request, int& code);
@@ -66,7 +68,7 @@ class Progress {
 
   Watcher watch(Request started, Started& state);
   Watcher watch_again(Persistent& operation);
-  void use(detail::Engine& engine);
+  void use(const Served& served);
   void look_now_and_then();
 
   std::mutex mutex_;
@@ -81,6 +83,7 @@ class Progress {
   int next_tag_ = 0;
 };
 
-extern Progress progress;
+/// Never destroyed: a program may exit while the thread looks.
+extern Progress& progress;
 
 }  // namespace wisp::preload

@@ -9,6 +9,7 @@
 
 #include "collectives/collective.hpp"
 #include "preload/process.hpp"
+#include "preload/progress.hpp"
 
 namespace wisp::preload {
 namespace {
@@ -56,8 +57,8 @@ Recent& recent_of(MPI_Comm comm) {
 int drop(MPI_Comm comm, int, void* attribute, void*) {
   Recent& recent = recent_of(comm);
   if (recent.comm == comm) recent = {};
-  const std::unique_ptr<Served> held(static_cast<Served*>(attribute));
-  if (held) held->close();
+  const auto held = progress.lock();
+  if (attribute != nullptr) static_cast<Served*>(attribute)->drop();
   return MPI_SUCCESS;
 }
 
@@ -110,9 +111,9 @@ Served* Served::find(MPI_Comm comm) {
   return served;
 }
 
-void Served::close() noexcept {
+Served::~Served() {
   topology_.reset();
-  comm_ = {};
+  if (!comm_.empty()) detail::CommAccess::world(comm_).close();
 }
 
 bool Served::takes(Form form, Call call, std::int64_t bytes) {
@@ -121,18 +122,28 @@ bool Served::takes(Form form, Call call, std::int64_t bytes) {
   const bool blocks = form == Form::blocking;
   if (comm_.empty()) {
     if (!blocks || ++calls_ <= settings.calls_before) return false;
+    // What cannot be duplicated is left to MPI, and the program's error handler hears nothing of it.
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    PMPI_Comm_get_errhandler(mpi_comm_, &handler);
+    PMPI_Comm_set_errhandler(mpi_comm_, MPI_ERRORS_RETURN);
     try {
-      comm_ = Comm::duplicate(mpi_comm_);
+      // Kept here and nowhere else: what closes it must have the lock.
+      comm_ = detail::CommAccess::make_root(detail::World::over_duplicates(mpi_comm_, 1),
+                                            detail::TagLayout::Kind::isolated);
     } catch (const std::exception&) {
       is_refused_ = true;
-      return false;
     }
+    PMPI_Comm_set_errhandler(mpi_comm_, handler);
+    if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
+    if (is_refused_) return false;
   }
   if (is_of_neighbors(call) && !topology_) {
     if (!blocks) return false;
     topology_ = Topology::of(mpi_comm_, comm_);
   }
   if (bytes < 0 || (is_of_neighbors(call) && !topology_->exists())) return false;
+  // Of a graph in several parts, the ranks of one do not know how large the blocks of another are.
+  if (is_of_neighbors(call) && topology_->stencil() == nullptr) bytes = 0;
   if (settings.is_named) {
     const Settings::Named& named = settings.of(form, call);
     return named.least <= bytes && bytes <= named.most;

@@ -28,17 +28,34 @@ class Served {
   const Comm& comm() const { return comm_; }
   Topology& topology() { return *topology_; }
 
+  /// Operations that have been started, and have not ended. They go on when the communicator is freed; with
+  /// the last of them it goes.
+  void begin_operation() { ++in_flight_; }
+  void end_operation() {
+    --in_flight_;
+    drop_if_done();
+  }
   /// When the communicator is freed.
-  void close() noexcept;
+  void drop() {
+    is_freed_ = true;
+    drop_if_done();
+  }
 
  private:
   explicit Served(MPI_Comm comm) : mpi_comm_(comm) {}
+  ~Served();
+
+  void drop_if_done() {
+    if (is_freed_ && in_flight_ == 0) delete this;
+  }
 
   bool pays(Call call, std::int64_t bytes);
   double promised_gain(Call call, std::size_t bytes);
 
   MPI_Comm mpi_comm_;
   bool is_refused_ = false;
+  bool is_freed_ = false;
+  int in_flight_ = 0;
   int calls_ = 0;
   Comm comm_;  ///< empty until it is duplicated
   std::optional<Topology> topology_;

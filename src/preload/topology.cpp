@@ -161,6 +161,22 @@ std::vector<int> offsets_on(const Torus& torus, int rank, std::span<const int> t
   return offsets;
 }
 
+/// Whether one gets from any rank to any other along the offsets: then all blocks have one size.
+bool reaches_all(const Torus& torus, const Offsets& offsets) {
+  std::vector<bool> is_reached(as_size(torus.size()));
+  std::vector<int> reached{0};
+  is_reached[0] = true;
+  for (std::size_t next = 0; next < reached.size(); ++next) {
+    for (int i = 0; i < offsets.size(); ++i) {
+      const int rank = torus.relative_rank(reached[next], offsets[i]);
+      if (is_reached[as_size(rank)]) continue;
+      is_reached[as_size(rank)] = true;
+      reached.push_back(rank);
+    }
+  }
+  return reached.size() == is_reached.size();
+}
+
 double seconds_of(const Stencil& stencil, std::string_view name, NeighborPattern pattern, std::size_t bytes,
                   const detail::Machine& machine) {
   const auto& names = schedule_names();
@@ -253,6 +269,7 @@ Topology Topology::of(MPI_Comm comm, const Comm& on) {
     if (words[2 * k] == 0 || words[2 * k] != ~words[2 * k + 1]) continue;
     const Torus torus(tori[k]);
     const Offsets offsets(torus.dimensions(), offsets_on(torus, on.rank(), lists->targets));
+    if (!reaches_all(torus, offsets)) continue;
     const Neighborhood on_torus(on, Stencil(torus, offsets));
     constexpr std::size_t few_bytes = 8;
     const double gain = gain_of(on_torus, NeighborPattern::alltoall, few_bytes);

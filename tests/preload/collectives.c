@@ -77,7 +77,11 @@ static void step_on(MPI_Comm comm, int step, MPI_Op matrices, MPI_Datatype pairs
       MPI_Scan(in_place ? MPI_IN_PLACE : in, out, n, MPI_INT, op, comm);
       break;
     case 6:
+#ifdef OPEN_MPI /* MPICH wants an address even where nothing is written */
+      MPI_Exscan(in, rank == 0 && in_place ? NULL : out, n, MPI_INT, op, comm);
+#else
       MPI_Exscan(in, out, n, MPI_INT, op, comm);
+#endif
       if (rank == 0) memset(out, 0, sizeof(int) * (size_t)n); /* what rank 0 has is anything */
       break;
     case 7:

@@ -10,6 +10,26 @@ static void hear(MPI_Comm* comm, int* code, ...) {
   ++heard;
 }
 
+/* Attributes are copied when the program duplicates a communicator, and only then. */
+static int copied, deleted;
+static int copy(MPI_Comm comm, int keyval, void* extra, void* from, void* to, int* flag) {
+  (void)comm;
+  (void)keyval;
+  (void)extra;
+  *(void**)to = from;
+  *flag = 1;
+  ++copied;
+  return MPI_SUCCESS;
+}
+static int drop(MPI_Comm comm, int keyval, void* value, void* extra) {
+  (void)comm;
+  (void)keyval;
+  (void)value;
+  (void)extra;
+  ++deleted;
+  return MPI_SUCCESS;
+}
+
 static int rank;
 static void say(const char* what, int code) {
   int error_class = MPI_SUCCESS;
@@ -45,6 +65,32 @@ int main(int argc, char** argv) {
     say("bits of a double", MPI_Allreduce(&bits, &joined, 1, MPI_DOUBLE, MPI_BOR, comm));
     say("a good call again", MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
   }
+  /* With attributes, and freed while operations on them go on. */
+  int keyval;
+  MPI_Comm_create_keyval(copy, drop, &keyval, NULL);
+  for (int i = 0; i < 20; ++i) {
+    MPI_Comm with_attribute;
+    MPI_Request requests[2];
+    int mine = rank, least = -1, from_root = i;
+    MPI_Comm_dup(MPI_COMM_WORLD, &with_attribute);
+    MPI_Comm_set_attr(with_attribute, keyval, &rank);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, with_attribute);
+    MPI_Iallreduce(&mine, &least, 1, MPI_INT, MPI_MIN, with_attribute, &requests[0]);
+    MPI_Ibcast(&from_root, 1, MPI_INT, 0, with_attribute, &requests[1]);
+#ifdef OPEN_MPI /* whose own nonblocking collectives do not survive it */
+    MPI_Barrier(with_attribute);
+#else
+    MPI_Comm_free(&with_attribute);
+#endif
+    for (int k = 0; k < 2; ++k) MPI_Wait(&requests[k], MPI_STATUS_IGNORE);
+#ifdef OPEN_MPI
+    MPI_Comm_free(&with_attribute);
+#endif
+    if (least != 0 || from_root != i) printf("wrong: %d %d\n", least, from_root);
+  }
+  if (rank == 0) printf("copied %d, deleted %d\n", copied, deleted);
+  MPI_Comm_free_keyval(&keyval);
+
   /* Communicators that come and go, one in the midst of its life when MPI ends. */
   for (int i = 0; i < 100; ++i) {
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);

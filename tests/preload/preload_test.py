@@ -106,7 +106,8 @@ class Programs(unittest.TestCase):
     def test_errors_are_those_of_mpi(self):
         program = self.compile("errors.c")
         for ranks in RANKS[:4]:
-            self.assert_same([program], ranks, "--calls", "all", "--after", "0")
+            for calls in ("all", "all,iall"):
+                self.assert_same([program], ranks, "--calls", calls, "--after", "0")
 
     @unittest.skipUnless(FC, "there is no Fortran compiler")
     def test_fortran(self):
