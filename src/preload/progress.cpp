@@ -98,7 +98,6 @@ Progress::Watcher Progress::watch_again(Persistent& of) {
     std::fprintf(stderr, "wisp preload: %s\n", error.what());
   }
   --in_flight_;
-  of.served->end_operation();
   of.is_active = false;
   PMPI_Send(nullptr, 0, MPI_BYTE, 0, of.tag, to_oneself_);
 }
@@ -111,7 +110,9 @@ int Progress::hand_out_persistent(Request made, MPI_Comm comm, Served& served, M
   const auto has_tag = [&](const auto& kept) { return kept.second->tag == tag; };
   while (std::ranges::any_of(persistent_, has_tag)) tag = next_tag_++ % tags;
   const int code = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, to_oneself_, request);
-  if (code == MPI_SUCCESS) persistent_[*request].reset(new Persistent{std::move(made), comm, &served, tag});
+  if (code != MPI_SUCCESS) return code;
+  served.begin_operation();  // until the request is freed, which may be after the communicator
+  persistent_[*request].reset(new Persistent{std::move(made), comm, &served, tag});
   return code;
 }
 
@@ -123,7 +124,6 @@ bool Progress::start(MPI_Request* request, int& code) {
     of.operation.start();
     detail::check_mpi(PMPI_Start(request), "MPI_Start");
     ++in_flight_;
-    of.served->begin_operation();
     of.is_active = true;
     watch_again(of);
   });
@@ -136,7 +136,9 @@ bool Progress::free(MPI_Request* request, int& code) {
   if (found == persistent_.end()) return false;
   if (found->second->is_active) wait_until([&] { return !found->second->is_active; });
   const auto held = lock();
+  Served* const served = found->second->served;
   persistent_.erase(found);
+  served->end_operation();
   code = PMPI_Request_free(request);
   return true;
 }

@@ -28,8 +28,8 @@ class Served {
   const Comm& comm() const { return comm_; }
   Topology& topology() { return *topology_; }
 
-  /// Operations that have been started, and have not ended. They go on when the communicator is freed; with
-  /// the last of them it goes.
+  /// Operations that have been started and have not ended, and persistent requests. They go on when the
+  /// communicator is freed; with the last of them it goes.
   void begin_operation() { ++in_flight_; }
   void end_operation() {
     --in_flight_;

@@ -118,6 +118,17 @@ static void repeat(MPI_Comm comm, MPI_Comm ring) {
     look_at(of_neighbors, sizeof of_neighbors);
   }
   for (int i = 0; i < 4; ++i) MPI_Request_free(&requests[i]);
+
+  /* One that lives longer than its communicator. */
+  MPI_Comm freed;
+  MPI_Comm_dup(comm, &freed);
+  MPI_Barrier(freed);
+  MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, freed, MPI_INFO_NULL, &requests[0]);
+  MPI_Comm_free(&freed);
+  MPI_Start(&requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  look_at(&sum, sizeof sum);
+  MPI_Request_free(&requests[0]);
 }
 #endif
 
