@@ -90,9 +90,9 @@ void collect(Use use, Form form, const Topology& on, const void* sendbuf, Count 
   use(neighbor_alltoallv(lists, blocks(sent_on(lists), sendbuf, sendcounts, sdispls, sendtype), \
                          blocks(received_on(lists), recvbuf, counts.get(), begins.get(), recvtype)))
 #define WISP_RUN_neighbor_alltoallw                                                              \
-  const InOrder counts(on.orders(form).alltoallw, recvcounts);                                   \
-  const InOrder begins(on.orders(form).alltoallw, rdispls);                                      \
-  const InOrder types(on.orders(form).alltoallw, recvtypes);                                     \
+  const InOrder counts(on.orders(form).alltoallv, recvcounts);                                   \
+  const InOrder begins(on.orders(form).alltoallv, rdispls);                                      \
+  const InOrder types(on.orders(form).alltoallv, recvtypes);                                     \
   use(neighbor_alltoallw(lists, blocks(sent_on(lists), sendbuf, sendcounts, sdispls, sendtypes), \
                          blocks(received_on(lists), recvbuf, counts.get(), begins.get(), types.get())))
 #define WISP_RUN_neighbor_allgatherv                                                 \

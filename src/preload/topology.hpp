@@ -28,8 +28,7 @@ class Topology {
   const Neighborhood& lists() const { return lists_; }
   struct Orders {
     std::vector<int> alltoall;
-    std::vector<int> alltoallv;
-    std::vector<int> alltoallw;
+    std::vector<int> alltoallv;  ///< and of alltoallw
     std::vector<int> places;
   };
   /// A persistent operation arrives like a nonblocking one.
