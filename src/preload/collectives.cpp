@@ -6,6 +6,7 @@
 
 #include "c/block_arguments.hpp"
 #include "preload/calls.hpp"
+#include "preload/errors_return.hpp"
 #include "preload/names.inc"
 
 using namespace wisp;
@@ -47,18 +48,10 @@ bool joins(MPI_Datatype type, MPI_Op op) {
   if (type == last_type && op == last_op) [[likely]]
     return true;
   // A call without a communicator tells its errors to one of these.
-  const MPI_Comm hearing[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
-  MPI_Errhandler handlers[2];
-  for (int i = 0; i < 2; ++i) {
-    PMPI_Comm_get_errhandler(hearing[i], &handlers[i]);
-    PMPI_Comm_set_errhandler(hearing[i], MPI_ERRORS_RETURN);
-  }
+  const ErrorsReturn of_world(MPI_COMM_WORLD);
+  const ErrorsReturn of_self(MPI_COMM_SELF);
   char nothing[2] = {};
   const bool is_joined = PMPI_Reduce_local(&nothing[0], &nothing[1], 0, type, op) == MPI_SUCCESS;
-  for (int i = 0; i < 2; ++i) {
-    PMPI_Comm_set_errhandler(hearing[i], handlers[i]);
-    PMPI_Errhandler_free(&handlers[i]);
-  }
   if (!is_joined) return false;
   last_type = type;
   last_op = op;

@@ -62,7 +62,7 @@ class Datatypes {
     int size = 0;
     int is_inter = 0;
     PMPI_Comm_test_inter(comm, &is_inter);
-    is_inter != 0 ? PMPI_Comm_remote_size(comm, &size) : PMPI_Comm_size(comm, &size);
+    (is_inter != 0 ? PMPI_Comm_remote_size : PMPI_Comm_size)(comm, &size);
     for (int rank = 0; rank < size; ++rank) all_.push_back(PMPI_Type_f2c(given[rank]));
   }
   operator const MPI_Datatype*() const { return all_.data(); }  // NOLINT(google-explicit-constructor)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
+#include "preload/errors_return.hpp"
 #include "preload/process.hpp"
 #include "preload/progress.hpp"
 
@@ -122,20 +123,15 @@ bool Served::takes(Form form, Call call, std::int64_t bytes) {
   const bool blocks = form == Form::blocking;
   if (comm_.empty()) {
     if (!blocks || ++calls_ <= settings.calls_before) return false;
-    // What cannot be duplicated is left to MPI, and the program's error handler hears nothing of it.
-    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    PMPI_Comm_get_errhandler(mpi_comm_, &handler);
-    PMPI_Comm_set_errhandler(mpi_comm_, MPI_ERRORS_RETURN);
     try {
+      const ErrorsReturn silent(mpi_comm_);
       // Kept here and nowhere else: what closes it must have the lock.
       comm_ = detail::CommAccess::make_root(detail::World::over_duplicates(mpi_comm_, 1),
                                             detail::TagLayout::Kind::isolated);
     } catch (const std::exception&) {
-      is_refused_ = true;
+      is_refused_ = true;  // what cannot be duplicated is left to MPI
+      return false;
     }
-    PMPI_Comm_set_errhandler(mpi_comm_, handler);
-    if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
-    if (is_refused_) return false;
   }
   if (is_of_neighbors(call) && !topology_) {
     if (!blocks) return false;
