@@ -3,184 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
-#include <numeric>
-#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "benchmarks.hpp"
 #include "blocking_tree.hpp"
-#include "cli/bad_input.hpp"
-#include "comm/comm_access.hpp"
+#include "collective_calls.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::bench {
 namespace {
 
-/// The buffers of one cell.
-struct Cell {
-  int ranks;
-  int count;  ///< what one rank contributes, or gets; of one block
-  std::vector<double> input;
-  std::vector<double> output;
-  std::vector<int> counts;  ///< of blocks that may be irregular
-  std::vector<int> begins;
-
-  ConstBuffer send() const { return input; }
-  Buffer receive() { return output; }
-  const double* in() const { return input.data(); }
-  double* out() { return output.data(); }
-};
-
-/// One collective in all its forms. `blocks_in` and `blocks_out` say which side has a block for each rank.
-struct Collective {
-  const char* name;
-  bool blocks_in;
-  bool blocks_out;
-  Operation (*make)(const Comm&, Cell&, int root, const CollectiveOptions&);
-  int (*mpi)(Cell&, int root, MPI_Comm);
-  int (*mpi_nonblocking)(Cell&, int root, MPI_Comm, MPI_Request*);
-};
-
-using How = const CollectiveOptions&;
-
-const Collective collectives[] = {
-    {"barrier", false, false, [](const Comm& c, Cell&, int, How o) { return barrier(c, o); },
-     [](Cell&, int, MPI_Comm m) { return MPI_Barrier(m); },
-     [](Cell&, int, MPI_Comm m, MPI_Request* r) { return MPI_Ibarrier(m, r); }},
-    {"bcast", false, false,
-     [](const Comm& c, Cell& x, int root, How o) { return bcast(c, x.receive(), root, o); },
-     [](Cell& x, int root, MPI_Comm m) { return MPI_Bcast(x.out(), x.count, MPI_DOUBLE, root, m); },
-     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
-       return MPI_Ibcast(x.out(), x.count, MPI_DOUBLE, root, m, r);
-     }},
-    {"reduce", false, false,
-     [](const Comm& c, Cell& x, int root, How o) {
-       return reduce(c, x.send(), x.receive(), MPI_SUM, root, o);
-     },
-     [](Cell& x, int root, MPI_Comm m) {
-       return MPI_Reduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, root, m);
-     },
-     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
-       return MPI_Ireduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, root, m, r);
-     }},
-    {"allreduce", false, false,
-     [](const Comm& c, Cell& x, int, How o) { return allreduce(c, x.send(), x.receive(), MPI_SUM, o); },
-     [](Cell& x, int, MPI_Comm m) { return MPI_Allreduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Iallreduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
-     }},
-    {"scan", false, false,
-     [](const Comm& c, Cell& x, int, How o) { return scan(c, x.send(), x.receive(), MPI_SUM, o); },
-     [](Cell& x, int, MPI_Comm m) { return MPI_Scan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Iscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
-     }},
-    {"exscan", false, false,
-     [](const Comm& c, Cell& x, int, How o) { return exscan(c, x.send(), x.receive(), MPI_SUM, o); },
-     [](Cell& x, int, MPI_Comm m) { return MPI_Exscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Iexscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
-     }},
-    {"gather", false, true,
-     [](const Comm& c, Cell& x, int root, How o) { return gather(c, x.send(), x.receive(), root, o); },
-     [](Cell& x, int root, MPI_Comm m) {
-       return MPI_Gather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m);
-     },
-     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
-       return MPI_Igather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m, r);
-     }},
-    {"allgather", false, true,
-     [](const Comm& c, Cell& x, int, How o) { return allgather(c, x.send(), x.receive(), o); },
-     [](Cell& x, int, MPI_Comm m) {
-       return MPI_Allgather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m);
-     },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Iallgather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m, r);
-     }},
-    {"scatter", true, false,
-     [](const Comm& c, Cell& x, int root, How o) { return scatter(c, x.send(), x.receive(), root, o); },
-     [](Cell& x, int root, MPI_Comm m) {
-       return MPI_Scatter(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m);
-     },
-     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
-       return MPI_Iscatter(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m, r);
-     }},
-    {"alltoall", true, true,
-     [](const Comm& c, Cell& x, int, How o) { return alltoall(c, x.send(), x.receive(), o); },
-     [](Cell& x, int, MPI_Comm m) {
-       return MPI_Alltoall(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m);
-     },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Ialltoall(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m, r);
-     }},
-    {"alltoallv", true, true,
-     [](const Comm& c, Cell& x, int, How o) {
-       return alltoallv(c, ConstBlocks(x.send(), x.counts, x.begins), {x.receive(), x.counts, x.begins}, o);
-     },
-     [](Cell& x, int, MPI_Comm m) {
-       return MPI_Alltoallv(x.in(), x.counts.data(), x.begins.data(), MPI_DOUBLE, x.out(), x.counts.data(),
-                            x.begins.data(), MPI_DOUBLE, m);
-     },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Ialltoallv(x.in(), x.counts.data(), x.begins.data(), MPI_DOUBLE, x.out(), x.counts.data(),
-                             x.begins.data(), MPI_DOUBLE, m, r);
-     }},
-    {"reduce_scatter_block", true, false,
-     [](const Comm& c, Cell& x, int, How o) {
-       return reduce_scatter_block(c, x.send(), x.receive(), MPI_SUM, o);
-     },
-     [](Cell& x, int, MPI_Comm m) {
-       return MPI_Reduce_scatter_block(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m);
-     },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Ireduce_scatter_block(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
-     }}};
-
-// Irregular blocks, whose sizes nobody knows: here all of one size.
-const Collective irregular_collectives[] = {
-    collectives[std::size(collectives) - 2],
-    {"gatherv", false, true,
-     [](const Comm& c, Cell& x, int root, How o) {
-       return gatherv(c, x.send(), {x.receive(), x.counts, x.begins}, root, o);
-     },
-     [](Cell& x, int root, MPI_Comm m) {
-       return MPI_Gatherv(x.in(), x.count, MPI_DOUBLE, x.out(), x.counts.data(), x.begins.data(), MPI_DOUBLE,
-                          root, m);
-     },
-     nullptr},
-    {"scatterv", true, false,
-     [](const Comm& c, Cell& x, int root, How o) {
-       return scatterv(c, ConstBlocks(x.send(), x.counts, x.begins), x.receive(), root, o);
-     },
-     [](Cell& x, int root, MPI_Comm m) {
-       return MPI_Scatterv(x.in(), x.counts.data(), x.begins.data(), MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE,
-                           root, m);
-     },
-     nullptr}};
-
-Cell make_cell(const Collective& of, int ranks, int count) {
-  const auto blocks = static_cast<std::size_t>(ranks);
-  const auto block = static_cast<std::size_t>(count);
-  Cell cell{ranks,
-            count,
-            std::vector<double>(of.blocks_in ? blocks * block : block),
-            std::vector<double>(of.blocks_out ? blocks * block : block),
-            {},
-            {}};
-  if (std::string_view(of.name).ends_with("v")) {
-    cell.counts.assign(blocks, count);
-    for (int rank = 0; rank < ranks; ++rank) cell.begins.push_back(rank * count);
-  }
-  return cell;
-}
-
 std::vector<const Collective*> chosen_collectives(const Options& options) {
   std::vector<const Collective*> chosen;
   std::vector<std::string_view> names;
-  for (const Collective& of : collectives) {
+  for (const Collective& of : collectives()) {
     names.push_back(of.name);
     if (options.op.empty() || options.op == of.name) chosen.push_back(&of);
   }
@@ -223,32 +62,6 @@ bool works(const Comm& comm, const Collective& of, Cell& cell, std::string_view 
     return false;
   }
   return true;
-}
-
-/// Results of an all-to-all of the largest blocks would not fit into memory.
-bool is_too_large(const Collective& of, int ranks, int count) {
-  const double most = is_simulated_mpi() ? 1e9 : 4e9;  // all ranks are in one process there
-  const double blocks = of.blocks_in || of.blocks_out ? ranks : 1;
-  return 8.0 * count * blocks * ranks > most;
-}
-
-/// Every variant once on fresh buffers: all must end with what MPI's blocking one ends with.
-void check_variants(const Collective& of, Cell& cell, int rank, const std::vector<Variant>& variants) {
-  const auto run = [&](const Variant& variant) {
-    std::iota(cell.input.begin(), cell.input.end(), rank);
-    std::fill(cell.output.begin(), cell.output.end(), of.name == std::string("bcast") ? rank : 0);
-    variant.run(0);
-    return cell.output;
-  };
-  const auto reference =
-      std::find_if(variants.begin(), variants.end(), [](const Variant& v) { return v.name == "MPI"; });
-  const std::vector<double> expected = run(*reference);
-  for (const Variant& variant : variants) {
-    if (run(variant) == expected) continue;
-    throw Error(MPI_ERR_OTHER, fmt::format("wisp bench collective: {} of {} elements: {} differs from MPI on "
-                                           "rank {}",
-                                           of.name, cell.count, variant.name, rank));
-  }
 }
 
 /// MPI's nonblocking form; not where SMPI simulates MPI: there it is a message from everybody to everybody,
@@ -325,48 +138,6 @@ void bench_collective(const Options& options) {
   }
 }
 
-void tune(const std::string& file) {
-  const Comm comm = all_ranks();
-  const int nodes = detail::CommAccess::nodes(comm)->nodes();
-  std::string table = fmt::format(
-      "# wisp tune: {}. For WISP_PRELOAD_TABLE, or wisp run --table.\n"
-      "# operation ranks nodes bytes times-faster\n",
-      mpi_name());
-  const auto add = [&](const Collective& of, std::span<const int> counts, bool knows_size) {
-    for (const int count : counts) {
-      if (is_too_large(of, comm.size(), count)) continue;
-      Cell cell = make_cell(of, comm.size(), count);
-      const std::vector<Variant> variants = {
-          {"wisp", [&](int call) { of.make(comm, cell, call % comm.size(), {}).run(); }},
-          {"MPI",
-           [&](int call) { detail::check_mpi(of.mpi(cell, call % comm.size(), MPI_COMM_WORLD), of.name); }}};
-      check_variants(of, cell, comm.rank(), variants);
-      const std::vector<Timing> timings =
-          measure(MPI_COMM_WORLD, variants, {.samples = 40, .have_run = true});
-      // What the preload knows of a size: of a reduction whose result is scattered, that of all blocks.
-      const bool is_of_all = of.name == std::string("reduce_scatter_block");
-      const std::int64_t bytes = !knows_size ? 0 : std::int64_t{8} * count * (is_of_all ? comm.size() : 1);
-      const std::string line = fmt::format("{} {} {} {} {:.3f}\n", of.name, comm.size(), nodes, bytes,
-                                           timings[1].median_us / timings[0].median_us);
-      table += line;
-      if (comm.rank() == 0) fmt::print("{}", line);
-      std::fflush(stdout);
-    }
-  };
-  for (const Collective& of : collectives) {
-    if (of.name == std::string("alltoallv")) continue;
-    constexpr int counts[] = {1, 8, 64, 512, 4096, 32768};
-    constexpr int none[] = {0};
-    add(of, of.name == std::string("barrier") ? std::span<const int>(none) : std::span<const int>(counts),
-        true);
-  }
-  for (const Collective& of : irregular_collectives) add(of, std::array{8}, false);
-  if (comm.rank() != 0) return;
-  std::ofstream out(file);
-  out << table;
-  if (!out.flush()) throw cli::BadInput(fmt::format("wisp tune: {} cannot be written", file));
-}
-
 void bench_algorithms(const Options& options) {
   const Comm comm = all_ranks();
   Report report(options, title_of("algorithms", MPI_COMM_WORLD), comm.rank() == 0);
@@ -397,7 +168,7 @@ void bench_coroutine(const Options& options) {
   const Comm first = comm.range(0, comm.size() - 1);
   const Comm second = comm.range(0, comm.size() - 1);
   Report report(options, title_of("coroutine", MPI_COMM_WORLD), comm.rank() == 0);
-  const Collective& of = collectives[1];
+  const Collective& of = collectives()[1];
   Cell cell = make_cell(of, comm.size(), 1);
   std::vector<Request> persistent;
   const CollectiveOptions chosen;
