@@ -48,12 +48,16 @@ class Operator {
   /// `join(left, right)` makes `right` the sum of two vectors of bytes, of any meaning.
   static Operator on_bytes(std::function<void(const std::byte* left, std::byte* right)> join);
 
+  /// An operator of MPI that is only applied to whole vectors, or whole blocks of a reduce_scatter: a
+  /// function that takes several elements for one item.
+  static Operator on_whole_vectors(MPI_Op op);
+
   bool is_null() const noexcept { return op_ == MPI_OP_NULL && own_ == nullptr; }
   /// True if it may be applied in any order: of MPI's operators, where MPI says so.
   bool commutes() const;
   /// MPI_OP_NULL of a function of one's own.
   MPI_Op mpi_op() const noexcept { return op_; }
-  /// Bytes of one item of a function of one's own; 0: an operator of MPI.
+  /// Bytes of one item of a function of one's own, or 1 of whole vectors; 0: an operator of MPI of any part.
   std::size_t item_bytes() const noexcept { return own_ == nullptr ? 0 : own_->item_bytes; }
   /// left ∘ right replaces `right`.
   void apply(const void* left, void* right, std::size_t count, MPI_Datatype type) const;
@@ -71,7 +75,7 @@ class Operator {
       : op_(op), own_(std::make_shared<const Own>(Own{std::move(join), item_bytes})) {}
 
   MPI_Op op_;
-  std::shared_ptr<const Own> own_;  ///< what copies share; null: an operator of MPI
+  std::shared_ptr<const Own> own_;  ///< what copies share; null: an operator of MPI, of any part
 };
 
 /// Items of any trivially copyable type as a buffer of bytes, for operators of one's own.

@@ -82,6 +82,7 @@ class InfoOptions {
 
 extern "C" {
 
+#define WISP_OPERATOR(op) op
 #define WISP_NAME(name) WISP_##name
 #define WISP_TEXT(name) "WISP_" #name
 #define WISP_COUNT int

@@ -34,6 +34,13 @@ Operator Operator::on_bytes(std::function<void(const std::byte*, std::byte*)> jo
   return {MPI_OP_NULL, join_all, 1};
 }
 
+Operator Operator::on_whole_vectors(MPI_Op op) {
+  const auto join = [op](const void* left, void* right, std::size_t count, MPI_Datatype type) {
+    reduce_local(left, right, count, type, op);
+  };
+  return {op, join, 1};
+}
+
 void Operator::apply(const void* left, void* right, std::size_t count, MPI_Datatype type) const {
   if (own_ != nullptr) {
     own_->join(left, right, count, type);

@@ -62,6 +62,11 @@ bool is_of_mpi(MPI_Op op) {
                         MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
   return std::ranges::find(all, op) != std::end(all);
 }
+/// A function of the program's own may take several elements for one item, which works where MPI does not
+/// divide the vector; nor does wisp then.
+Operator operator_of(MPI_Op op) {
+  return is_of_mpi(op) ? Operator(op) : Operator::on_whole_vectors(op);
+}
 std::int64_t of_reduction(std::int64_t bytes, MPI_Datatype type, MPI_Op op) {
   return joins(type, op) ? bytes : -1;
 }
@@ -128,6 +133,8 @@ std::int64_t unknown_at(int root, MPI_Comm comm) {
   WISP_FORMS(Name, I##name, name, parameters, WISP_BYTES_##name, WISP_BYTES_STARTED_##name, \
              const Comm& on = served.comm();                                                \
              use(wisp::name(on, WISP_LIST arguments CollectiveOptions())))
+
+#define WISP_OPERATOR(op) operator_of(op)
 
 extern "C" {
 
