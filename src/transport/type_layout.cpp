@@ -17,6 +17,36 @@ void pack_rest(const std::byte* address, const TypeLayout& layout, int packed, i
   std::memcpy(to + packed, address + layout.true_lower + packed, as_size(bytes - packed));
 }
 
+// MPICH 4.0 takes no MPI_BOTTOM in MPI_Pack and MPI_Unpack: the same elements, seen from where the first
+// begins.
+class AddressedElements {
+ public:
+  AddressedElements(const void* address, MPI_Datatype type, const TypeLayout& layout)
+      : address_(address), type_(type) {
+    if (address != nullptr) [[likely]]
+      return;
+    constexpr int one = 1;
+    const MPI_Aint back = -layout.true_lower;
+    check_mpi(MPI_Type_create_hindexed(1, &one, &back, type, &type_), "MPI_Type_create_hindexed");
+    is_made_ = true;
+    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+    address_ = reinterpret_cast<const void*>(layout.true_lower);
+  }
+  AddressedElements(const AddressedElements&) = delete;
+  AddressedElements& operator=(const AddressedElements&) = delete;
+  ~AddressedElements() {
+    if (is_made_) MPI_Type_free(&type_);
+  }
+
+  const void* address() const { return address_; }
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  const void* address_;
+  MPI_Datatype type_;
+  bool is_made_ = false;
+};
+
 // MPI_Pack counts in int: larger vectors go in parts.
 std::size_t part_of(const TypeLayout& layout) {
   return std::max<std::size_t>(1, (std::size_t{1} << 30) / std::max<std::size_t>(1, layout.size));
@@ -91,8 +121,9 @@ void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to) {
     int position = 0;
     const auto* address =
         static_cast<const std::byte*>(from.address) + static_cast<MPI_Aint>(done) * layout.extent;
-    check_mpi(MPI_Pack(address, static_cast<int>(count), from.type, to + done * layout.size, bytes, &position,
-                       MPI_COMM_SELF),
+    const AddressedElements elements(address, from.type, layout);
+    check_mpi(MPI_Pack(elements.address(), static_cast<int>(count), elements.type(), to + done * layout.size,
+                       bytes, &position, MPI_COMM_SELF),
               "MPI_Pack");
     if (position < bytes) pack_rest(address, layout, position, bytes, to + done * layout.size);
   }
@@ -108,8 +139,9 @@ void unpack(const std::byte* from, const Buffer& to, const TypeLayout& layout) {
     const std::size_t count = std::min(part, to.count - done);
     const auto bytes = static_cast<int>(count * layout.size);
     int position = 0;
-    check_mpi(MPI_Unpack(from + done * layout.size, bytes, &position, element(to.address, done, layout),
-                         static_cast<int>(count), to.type, MPI_COMM_SELF),
+    const AddressedElements elements(element(to.address, done, layout), to.type, layout);
+    check_mpi(MPI_Unpack(from + done * layout.size, bytes, &position, const_cast<void*>(elements.address()),
+                         static_cast<int>(count), elements.type(), MPI_COMM_SELF),
               "MPI_Unpack");
   }
 }

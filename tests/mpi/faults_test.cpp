@@ -144,6 +144,46 @@ TEST(FaultsMpiTest, ADatatypeWithAddressesNeedsNone) {
   MPI_Type_free(&absolute);
 }
 
+TEST(FaultsMpiTest, DatatypesWithAddressesWorkInEveryAlgorithm) {
+  const Comm comm = world();
+  const int p = comm.size();
+  std::vector<int> mine(static_cast<std::size_t>(p));
+  std::vector<int> theirs(mine.size());
+  const auto integers_of = [](const std::vector<int>& vector) {
+    MPI_Aint address = 0;
+    MPI_Get_address(vector.data(), &address);
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_create_hindexed_block(1, 1, &address, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    return type;
+  };
+  MPI_Datatype sent = integers_of(mine);
+  MPI_Datatype received = integers_of(theirs);
+  const auto n = static_cast<std::size_t>(p);
+  for (const std::string_view call : {"gather", "scatter", "allgather", "alltoall"}) {
+    for (const std::string_view name : algorithms_of(call)) {
+      const CollectiveOptions options{.algorithm = name};
+      for (int r = 0; r < p; ++r) mine[static_cast<std::size_t>(r)] = comm.rank() * p + r;
+      theirs.assign(n, -1);
+      const ConstBuffer all(MPI_BOTTOM, n, sent);
+      const ConstBuffer one(MPI_BOTTOM, 1, sent);
+      if (call == "gather") comm.gather(one, Buffer(MPI_BOTTOM, n, received), p - 1, options);
+      if (call == "scatter") comm.scatter(all, Buffer(MPI_BOTTOM, 1, received), p - 1, options);
+      if (call == "allgather") comm.allgather(one, Buffer(MPI_BOTTOM, n, received), options);
+      if (call == "alltoall") comm.alltoall(all, Buffer(MPI_BOTTOM, n, received), options);
+      for (int r = 0; r < p; ++r) {
+        const int of_rank = call == "alltoall" ? r * p + comm.rank() : r * p;
+        const int expected = call == "scatter" ? (r == 0 ? (p - 1) * p + comm.rank() : -1)
+                             : call == "gather" && comm.rank() != p - 1 ? -1
+                                                                        : of_rank;
+        EXPECT_EQ(theirs[static_cast<std::size_t>(r)], expected) << call << ' ' << name;
+      }
+    }
+  }
+  MPI_Type_free(&sent);
+  MPI_Type_free(&received);
+}
+
 TEST(FaultsMpiTest, AMessageThatIsTooLongForAWildcardNamesItsReceive) {
   const Comm comm = world();
   const std::vector<int> mine(4);
