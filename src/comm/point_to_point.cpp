@@ -155,8 +155,8 @@ Status wait_for(const Comm& comm, const Posted& posted) {
 }  // namespace
 
 std::size_t Status::count(MPI_Datatype type) const {
-  int size = 0;
-  detail::check_mpi(MPI_Type_size(type, &size), "MPI_Type_size");
+  MPI_Count size = 0;
+  detail::check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
   return size == 0 ? 0 : bytes / detail::as_size(size);
 }
 

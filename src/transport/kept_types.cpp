@@ -2,23 +2,10 @@
 
 #include <algorithm>
 
+#include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
-namespace {
-
-bool is_named(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) return true;
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
-  return combiner == MPI_COMBINER_NAMED;
-}
-
-}  // namespace
-
 KeptTypes::~KeptTypes() {
   int finalized = 0;
   if (!types_.empty()) MPI_Finalized(&finalized);
@@ -30,7 +17,7 @@ MPI_Datatype KeptTypes::own_derived(MPI_Datatype type) {
   const auto known =
       std::find_if(types_.begin(), types_.end(), [&](const Kept& kept) { return kept.given == type; });
   if (known != types_.end()) return known->ours;
-  if (is_named(type)) return type;
+  if (type == MPI_DATATYPE_NULL || is_named(type)) return type;
   MPI_Datatype ours = MPI_DATATYPE_NULL;
   check_mpi(MPI_Type_dup(type, &ours), "MPI_Type_dup");
   types_.push_back({type, ours});

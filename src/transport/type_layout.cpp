@@ -1,6 +1,7 @@
 #include "transport/type_layout.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 
 #include "transport/throw_error.hpp"
@@ -49,6 +50,12 @@ class AddressedElements {
 
 // MPI_Pack counts in int: larger vectors go in parts.
 std::size_t part_of(const TypeLayout& layout) {
+  if (layout.size > INT_MAX) {
+    throw_error(MPI_ERR_TYPE,
+                "a datatype of {} bytes is beyond the {} that MPI_Pack takes: give more elements of "
+                "a smaller one",
+                layout.size, INT_MAX);
+  }
   return std::max<std::size_t>(1, (std::size_t{1} << 30) / std::max<std::size_t>(1, layout.size));
 }
 
@@ -72,6 +79,19 @@ std::optional<std::size_t> plain_size_of(MPI_Datatype type) {
   return std::nullopt;
 }
 
+bool is_named(MPI_Datatype type) {
+  int combiner = 0;
+#if MPI_VERSION >= 4  // the older call refuses datatypes that were made with large counts
+  MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
+  check_mpi(MPI_Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &combiner),
+            "MPI_Type_get_envelope_c");
+#else
+  int integers = 0, addresses = 0, types = 0;
+  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+#endif
+  return combiner == MPI_COMBINER_NAMED;
+}
+
 TypeLayout TypeLayout::of(MPI_Datatype type) {
   TypeLayout layout;
   if (const std::optional<std::size_t> plain = plain_size_of(type)) {
@@ -80,21 +100,15 @@ TypeLayout TypeLayout::of(MPI_Datatype type) {
     layout.contiguous = true;
     return layout;
   }
-  int size = 0;
+  MPI_Count size = 0;
   MPI_Aint lower = 0;
-  check_mpi(MPI_Type_size(type, &size), "MPI_Type_size");
+  check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
   check_mpi(MPI_Type_get_extent(type, &lower, &layout.extent), "MPI_Type_get_extent");
   check_mpi(MPI_Type_get_true_extent(type, &layout.true_lower, &layout.true_extent),
             "MPI_Type_get_true_extent");
   layout.size = as_size(size);
   if (layout.true_lower == 0 && layout.extent == size && layout.true_extent == size) {
-    // A derived type may still permute its bytes; a named one does not.
-    int integers = 0;
-    int addresses = 0;
-    int types = 0;
-    int combiner = 0;
-    check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
-    layout.contiguous = combiner == MPI_COMBINER_NAMED;
+    layout.contiguous = is_named(type);  // a derived type may still permute its bytes
   }
   return layout;
 }

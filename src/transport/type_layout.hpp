@@ -27,6 +27,9 @@ struct TypeLayout {
 /// costs less than asking MPI.
 std::optional<std::size_t> plain_size_of(MPI_Datatype type);
 
+/// Whether it is one of MPI's own.
+bool is_named(MPI_Datatype type);
+
 /// Room for `count` elements of a datatype.
 class ScratchVector {
  public:

@@ -1,6 +1,7 @@
 // What once went wrong on real ranks, each test named after what broke.
 
 #include <gtest/gtest.h>
+#include <array>
 
 #include <string>
 #include <vector>
@@ -143,6 +144,21 @@ TEST(FaultsMpiTest, ADatatypeWithAddressesNeedsNone) {
   EXPECT_EQ(value, 9);
   MPI_Type_free(&absolute);
 }
+
+#if MPI_VERSION >= 4
+TEST(FaultsMpiTest, ADatatypeOfLargeCountsIsOneLikeOthers) {
+  const Comm comm = world();
+  MPI_Datatype three = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous_c(3, MPI_INT, &three);
+  MPI_Type_commit(&three);
+  std::array<int, 6> values{};
+  if (comm.rank() == 0) values = {1, 2, 3, 4, 5, 6};
+  comm.bcast(Buffer(values.data(), 2, three), 0);
+  EXPECT_EQ(values, (std::array<int, 6>{1, 2, 3, 4, 5, 6}));
+  comm.ibcast(Buffer(values.data(), 2, three), 0).wait();
+  MPI_Type_free(&three);
+}
+#endif
 
 TEST(FaultsMpiTest, DatatypesWithAddressesWorkInEveryAlgorithm) {
   const Comm comm = world();
