@@ -1,4 +1,4 @@
-"""What is installed works after it was moved to another folder: for CMake, pkg-config, C++ and C.
+"""What is installed works after it was moved to another folder: for CMake, pkg-config, C++, C and Fortran.
 
 usage: install_test.py BUILD MPICC MPICXX MPIRUN…
 """
@@ -15,6 +15,7 @@ import unittest
 BUILD, MPICC, MPICXX, MPIRUN = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
+FC = MPICXX.replace("mpicxx", "mpif90")
 IS_QUICK = "WISP_TEST_QUICK" in os.environ
 
 
@@ -34,7 +35,7 @@ def install_and_move(build, folder):
 
 def build_project(name, folder, *options):
     run("cmake", "-S", HERE / name, "-B", folder, "-G", "Ninja", f"-DMPI_C_COMPILER={MPICC}",
-        f"-DMPI_CXX_COMPILER={MPICXX}", *options)
+        f"-DMPI_CXX_COMPILER={MPICXX}", f"-DMPI_Fortran_COMPILER={FC}", *options)
     run("cmake", "--build", folder)
     return run(*MPIRUN, "-n", 3, folder / "program")
 
@@ -79,9 +80,9 @@ class Install(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(dir=self.temporary.name))
 
-    def flags(self, *which):
+    def flags(self, *which, package="wisp"):
         file = next(self.prefix.rglob("wisp.pc"))
-        return run("pkg-config", *which, "wisp", PKG_CONFIG_PATH=str(file.parent)).split()
+        return run("pkg-config", *which, package, PKG_CONFIG_PATH=str(file.parent)).split()
 
     def test_find_package(self):
         self.assertIn("sum 2", build_project("cpp", self.folder, f"-DCMAKE_PREFIX_PATH={self.prefix}"))
@@ -97,6 +98,15 @@ class Install(unittest.TestCase):
     def test_pkg_config_and_a_c_compiler(self):
         program = self.folder / "program"
         run(MPICC, "-std=c99", *self.flags("--cflags"), ROOT / "examples/halves.c", *self.flags("--libs"), "-o", program)
+        self.assertIn("half", run(*MPIRUN, "-n", 3, program))
+
+    def test_fortran(self):
+        if not list(self.prefix.rglob("wisp.mod")):
+            self.skipTest("there is no Fortran compiler, or the MPI has no mpi_f08")
+        self.assertIn("half", build_project("fortran", self.folder, f"-DCMAKE_PREFIX_PATH={self.prefix}"))
+        program = self.folder / "by_pkg_config"
+        run(FC, *self.flags("--cflags", package="wisp-fortran"), ROOT / "examples/halves.f90",
+            *self.flags("--libs", package="wisp-fortran"), "-o", program)
         self.assertIn("half", run(*MPIRUN, "-n", 3, program))
 
     def test_the_program_says_the_version_of_the_headers(self):

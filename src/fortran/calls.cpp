@@ -1,0 +1,194 @@
+// Between the interfaces of Fortran's module and the functions of C: handles are converted, subarrays get
+// datatypes, statuses and indices become those of Fortran.
+
+#include <cstdio>
+#include <vector>
+
+#include "c/shims.hpp"
+#include "fortran/subarray.hpp"
+#include "wisp/chain.h"
+#include "wisp/neighborhood.h"
+
+using namespace wisp::c;
+using namespace wisp::fortran;
+using wisp::detail::as_size;
+using wisp::detail::throw_error;
+
+static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of Fortran are passed on as they are");
+
+extern "C" {
+void wisp_fortran_tell_addresses();  // of the module
+void wisp_fortran_take_buffers(CFI_cdesc_t* in_place, CFI_cdesc_t* bottom);
+void wisp_fortran_take_statuses(void* ignore, void* ignore_all, const int* bytes);
+}
+
+namespace {
+
+struct Addresses {
+  const void* in_place = nullptr;
+  const void* bottom = nullptr;
+  const void* ignore = nullptr;
+  const void* ignore_all = nullptr;
+  int status_bytes = 0;
+};
+Addresses told;
+
+const Addresses& addresses() {
+  static const Addresses all = (wisp_fortran_tell_addresses(), told);
+  return all;
+}
+
+void* address_of(const CFI_cdesc_t& buffer) {
+  if (buffer.base_addr == addresses().in_place) return MPI_IN_PLACE;
+  return buffer.base_addr == addresses().bottom ? MPI_BOTTOM : buffer.base_addr;
+}
+
+/// A buffer that has no datatype of its own, or counts for each rank.
+class Contiguous {
+ public:
+  Contiguous(const CFI_cdesc_t* buffer, const char* name) : address_(address_of(*buffer)) {
+    if (!is_contiguous(*buffer)) {
+      throw_error(MPI_ERR_BUFFER, "{} is a subarray with gaps, which this call takes only where it blocks",
+                  name);
+    }
+  }
+  void* address() const { return address_; }
+
+ private:
+  void* address_;
+};
+
+/// A buffer of elements, or of such blocks.
+template <class Count>
+class Elements {
+ public:
+  Elements(const CFI_cdesc_t* buffer, Count count, MPI_Fint type, Role role, const char* name)
+      : address_(address_of(*buffer)), count_(count), type_(MPI_Type_f2c(type)) {
+    if (count <= 0 || type_ == MPI_DATATYPE_NULL || is_contiguous(*buffer)) return;
+    type_ = subarray_of(*buffer, count, type_, role, name);
+    count_ = 1;
+  }
+  void* address() const { return address_; }
+  Count count() const { return count_; }
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  void* address_;
+  Count count_;
+  MPI_Datatype type_;
+};
+
+enum class Side { sent, received };
+
+/// One for each rank or neighbor.
+class Datatypes {
+ public:
+  Datatypes(const MPI_Fint* given, WISP_Comm comm, Side) : Datatypes(given, comm_of(comm).size()) {}
+  Datatypes(const MPI_Fint* given, WISP_Neighborhood neighborhood, Side side)
+      : Datatypes(given, degree(neighborhood, side)) {}
+  const MPI_Datatype* of_c() const { return all_.data(); }
+
+ private:
+  Datatypes(const MPI_Fint* given, int count) {
+    for (int i = 0; i < count; ++i) all_.push_back(MPI_Type_f2c(given[i]));
+  }
+  static int degree(WISP_Neighborhood neighborhood, Side side) {
+    int received = 0;
+    int sent = 0;
+    const int code = WISP_Neighborhood_degrees(neighborhood, &received, &sent);
+    if (code != MPI_SUCCESS) throw_error(code, "{}", WISP_Error_message());
+    return side == Side::sent ? sent : received;
+  }
+
+  std::vector<MPI_Datatype> all_;
+};
+
+/// Statuses of C, which become those of Fortran at the end.
+class Statuses {
+ public:
+  Statuses(void* given, int count, bool is_array) {
+    if (given == (is_array ? addresses().ignore_all : addresses().ignore)) return;
+    given_ = static_cast<char*>(given);
+    of_c_.resize(count < 0 ? 0 : as_size(count));
+    for (std::size_t i = 0; i < of_c_.size(); ++i) MPI_Status_f2c(at(i), &of_c_[i]);
+  }
+  Statuses(const Statuses&) = delete;
+  Statuses& operator=(const Statuses&) = delete;
+  ~Statuses() {
+    for (std::size_t i = 0; i < of_c_.size(); ++i) MPI_Status_c2f(&of_c_[i], at(i));
+  }
+  // MPI_STATUSES_IGNORE is the same in the MPIs that there are, or wisp takes both.
+  MPI_Status* of_c() const { return given_ == nullptr ? MPI_STATUS_IGNORE : of_c_.data(); }
+
+ private:
+  MPI_Fint* at(std::size_t i) const {
+    return reinterpret_cast<MPI_Fint*>(given_ + i * as_size(addresses().status_bytes));
+  }
+
+  char* given_ = nullptr;
+  mutable std::vector<MPI_Status> of_c_;
+};
+
+class MadeComm {
+ public:
+  explicit MadeComm(MPI_Fint* given) : given_(given) {}
+  MadeComm(const MadeComm&) = delete;
+  MadeComm& operator=(const MadeComm&) = delete;
+  ~MadeComm() { *given_ = MPI_Comm_c2f(of_c_); }
+  MPI_Comm* of_c() { return &of_c_; }
+
+ private:
+  MPI_Fint* given_;
+  MPI_Comm of_c_ = MPI_COMM_NULL;
+};
+
+/// Indices that become those of arrays that begin with 1.
+class FromOne {
+ public:
+  explicit FromOne(int* indices, const int* count = nullptr) : indices_(indices), count_(count) {}
+  FromOne(const FromOne&) = delete;
+  FromOne& operator=(const FromOne&) = delete;
+  ~FromOne() {
+    const int count = count_ == nullptr ? 1 : *count_;
+    if (count == MPI_UNDEFINED) return;
+    for (int i = 0; i < count; ++i) {
+      if (indices_[i] != MPI_UNDEFINED) ++indices_[i];
+    }
+  }
+
+ private:
+  int* indices_;
+  const int* count_;
+};
+
+template <class Call>
+void end(int* ierror, const char* name, Call call) {
+  int code = MPI_SUCCESS;
+  const int thrown = guarded(name, [&] { code = call(); });
+  if (thrown != MPI_SUCCESS) code = thrown;
+  if (ierror != nullptr) {
+    *ierror = code;
+  } else if (code != MPI_SUCCESS) {
+    std::fprintf(stderr, "%s\n", WISP_Error_message());
+    MPI_Abort(MPI_COMM_WORLD, code);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+void wisp_fortran_take_buffers(CFI_cdesc_t* in_place, CFI_cdesc_t* bottom) {
+  told.in_place = in_place->base_addr;
+  told.bottom = bottom->base_addr;
+}
+
+void wisp_fortran_take_statuses(void* ignore, void* ignore_all, const int* bytes) {
+  told.ignore = ignore;
+  told.ignore_all = ignore_all;
+  told.status_bytes = *bytes;
+}
+
+#include "calls.inc"
+
+}  // extern "C"
