@@ -109,6 +109,24 @@ class Programs(unittest.TestCase):
             for calls in ("all", "all,iall"):
                 self.assert_same([program], ranks, "--calls", calls, "--after", "0")
 
+    def test_tools_are_stacked_on_both_sides(self):
+        program = [self.compile("collectives.c"), "7", "100"]
+        tool = self.compile("tool.c", "-shared", "-fPIC")
+        library = pathlib.Path(WISP).parent.parent / "lib/libwisp_preload.so"
+        native = launch(program, 3)
+        settings = ["WISP_PRELOAD=bcast", "WISP_PRELOAD_AFTER=0", "WISP_PRELOAD_REPORT=1"]
+        seen = {}
+        for name, libraries in (("above", f"{tool}:{library}"), ("below", f"{library}:{tool}"), ("alone", tool)):
+            code, written, said = launch(["env", f"LD_PRELOAD={libraries}", *settings, *program], 3)
+            self.assertEqual((code, written), (0, native[1]), name + said)
+            seen[name] = int(re.search(r"the tool saw (\d+) broadcasts", said)[1])
+            if name == "below":
+                by_wisp, by_mpi = taken(said)["bcast"]
+        # One above has all calls, and MPI gets them of it; one below has those that are left to MPI.
+        self.assertEqual(seen["above"], seen["alone"])
+        self.assertGreater(by_wisp, 0)
+        self.assertLess(seen["below"], seen["alone"])
+
     @unittest.skipUnless(FC, "there is no Fortran compiler")
     def test_fortran(self):
         for name, flags in (("f08", ["-DUSE_F08"]), ("mpi", ["-DUSE_MPI"]), ("mpif", [])):
