@@ -92,14 +92,13 @@ int dispatch(Call call, MPI_Comm comm, Bytes bytes, Ours ours, Native native) {
 
 /// What becomes of an operation: it is run, or the program gets a request of MPI for it.
 template <Form form>
-void carry_out(Operation made, [[maybe_unused]] Served& served, [[maybe_unused]] MPI_Comm comm,
-               [[maybe_unused]] MPI_Request* request) {
+void carry_out(Operation made, [[maybe_unused]] Served& served, [[maybe_unused]] MPI_Request* request) {
   if constexpr (form == Form::blocking) {
     made.run();
   } else {
     const int code = form == Form::nonblocking
                          ? progress.hand_out(made.start(), served, request)
-                         : progress.hand_out_persistent(std::move(made).persistent(), comm, served, request);
+                         : progress.hand_out_persistent(std::move(made).persistent(), served, request);
     detail::check_mpi(code, "MPI_Grequest_start");
   }
 }
@@ -118,7 +117,7 @@ void carry_out(Operation made, [[maybe_unused]] Served& served, [[maybe_unused]]
         Call::name, comm, [&]() -> std::int64_t { return bytes; },                                \
         [&](Served& served) {                                                                     \
           const auto use = [&](Operation made) {                                                  \
-            carry_out<form>(std::move(made), served, comm, request_or_null);                      \
+            carry_out<form>(std::move(made), served, request_or_null);                            \
           };                                                                                      \
           __VA_ARGS__;                                                                            \
         },                                                                                        \

@@ -84,7 +84,6 @@ void Progress::use(const Served& served) {
 
 struct Progress::Persistent {
   Request operation;
-  MPI_Comm comm;
   Served* served;
   int tag;
   bool is_active = false;
@@ -102,7 +101,7 @@ Progress::Watcher Progress::watch_again(Persistent& of) {
   PMPI_Send(nullptr, 0, MPI_BYTE, 0, of.tag, to_oneself_);
 }
 
-int Progress::hand_out_persistent(Request made, MPI_Comm comm, Served& served, MPI_Request* request) {
+int Progress::hand_out_persistent(Request made, Served& served, MPI_Request* request) {
   use(served);
   if (to_oneself_ == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_SELF, &to_oneself_);
   constexpr int tags = 32768;
@@ -112,7 +111,7 @@ int Progress::hand_out_persistent(Request made, MPI_Comm comm, Served& served, M
   const int code = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, to_oneself_, request);
   if (code != MPI_SUCCESS) return code;
   served.begin_operation();  // until the request is freed, which may be after the communicator
-  persistent_[*request].reset(new Persistent{std::move(made), comm, &served, tag});
+  persistent_[*request].reset(new Persistent{std::move(made), &served, tag});
   return code;
 }
 
@@ -120,7 +119,7 @@ bool Progress::start(MPI_Request* request, int& code) {
   const auto found = persistent_.find(*request);
   if (found == persistent_.end()) return false;
   Persistent& of = *found->second;
-  code = guarded(of.comm, lock(), [&] {
+  code = guarded(of.served->mpi_comm(), lock(), [&] {
     of.operation.start();
     detail::check_mpi(PMPI_Start(request), "MPI_Start");
     ++in_flight_;

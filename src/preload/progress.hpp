@@ -37,7 +37,7 @@ class Progress {
 
   /// The same for a persistent one. No generalized request can be started again: it is a receive of a message
   /// that this rank sends to itself when the operation ends.
-  int hand_out_persistent(Request made, MPI_Comm comm, Served& served, MPI_Request* request);
+  int hand_out_persistent(Request made, Served& served, MPI_Request* request);
   bool has_persistent() const { return !persistent_.empty(); }
   /// Starts, or frees, one of these; false: it is none.
   bool start(MPI_Request* request, int& code);

@@ -26,6 +26,9 @@ class Served {
   bool takes(Form form, Call call, std::int64_t bytes);
 
   const Comm& comm() const { return comm_; }
+  /// Whose error handler hears of errors: of what outlives the communicator, as MPI has it, that of the
+  /// world.
+  MPI_Comm mpi_comm() const { return is_freed_ ? MPI_COMM_WORLD : mpi_comm_; }
   Topology& topology() { return *topology_; }
 
   /// Operations that have been started and have not ended, and persistent requests. They go on when the
