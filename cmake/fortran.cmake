@@ -26,7 +26,7 @@ set(modules ${PROJECT_BINARY_DIR}/fortran/modules)
 set(script ${PROJECT_SOURCE_DIR}/scripts/faces_of_fortran.py)
 set(headers wisp.h neighborhood.h chain.h)
 list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/wisp/)
-add_custom_command(OUTPUT ${made}/interfaces.inc ${made}/calls.inc DEPENDS ${script} ${headers} VERBATIM
+add_custom_command(OUTPUT ${made}/interfaces.inc ${made}/procedures.inc ${made}/calls.inc DEPENDS ${script} ${headers} VERBATIM
   COMMAND ${Python3_EXECUTABLE} -B ${script} ${made})
 # Apart, as wrappers of Fortran have options that no compiler of C++ takes.
 add_library(wisp_fortran_calls OBJECT src/fortran/calls.cpp src/fortran/subarray.cpp ${made}/calls.inc)
@@ -37,7 +37,7 @@ target_include_directories(wisp_fortran_calls PRIVATE src ${made}
 target_link_libraries(wisp_fortran_calls PRIVATE wisp wisp_options)
 
 add_library(wisp_fortran STATIC src/fortran/wisp.f90 ${made}/interfaces.inc $<TARGET_OBJECTS:wisp_fortran_calls>)
-set_property(SOURCE src/fortran/wisp.f90 PROPERTY OBJECT_DEPENDS ${made}/interfaces.inc)
+set_property(SOURCE src/fortran/wisp.f90 PROPERTY OBJECT_DEPENDS "${made}/interfaces.inc;${made}/procedures.inc")
 set_target_properties(wisp_fortran PROPERTIES EXPORT_NAME fortran POSITION_INDEPENDENT_CODE ON
   LINKER_LANGUAGE CXX Fortran_MODULE_DIRECTORY ${modules})
 add_library(wisp::fortran ALIAS wisp_fortran)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes Fortran's faces of the functions of C headers: interfaces for the module, and what lies between them and C.
 
-usage: faces_of_fortran.py FOLDER     (writes interfaces.inc and calls.inc into it)
+usage: faces_of_fortran.py FOLDER     (writes interfaces.inc, procedures.inc and calls.inc into it)
 
 Every `int WISP_Name(…);` of HEADERS becomes a subroutine of the same name, with an optional `ierror` at its end; where
 there is a form with _c, or C has large counts alone, two forms have one generic name, told apart by the kind of the
@@ -19,6 +19,8 @@ NOT_OF_FORTRAN = ("WISP_Merge", "char*")
 OWN_HANDLES = ("Comm", "Request", "Arrivals", "Neighborhood", "Chain")
 MPI_HANDLES = ("Comm", "Group", "Datatype", "Op", "Info")
 ARRAYS = ("statuses",)
+LABELS = ("color", "key")  # of a split, with a type of C
+AT_ROOT = {"gather": "recvbuf", "scatter": "sendbuf", "reduce": "recvbuf"}  # what the root alone looks at
 OPTIONAL = ("periods", "weights", "sources", "targets", "offsets", "radii")  # NULL in C
 # A count, and a buffer of that many elements for each rank or neighbor.
 BLOCKS = re.compile(r"(?:gather|alltoall|Allgather|Gather|Alltoall)(?:_init)?(?:_c)?(?:_range)?$")
@@ -54,7 +56,7 @@ class Function:
         kind = next((one for one in behind if one.type == "MPI_Datatype"), None)
         between = [one for one in behind if one.is_buffer()]
         is_own = not between or (count and behind.index(count) < behind.index(between[0]))
-        if self.joins or count is None or kind is None or count.is_array or kind.is_array or not is_own:
+        if self.joins or buffer.name in LABELS or count is None or kind is None or count.is_array or kind.is_array or not is_own:
             return None
         if between and behind.index(kind) > behind.index(between[0]):
             return None
@@ -64,6 +66,15 @@ class Function:
         if buffer.name == "recvbuf":
             return BLOCKS.search(self.name) is not None
         return buffer.name == "sendbuf" and BLOCKS_SENT.search(self.name) is not None
+
+    def at_root(self, buffer):
+        """For a buffer of the root alone: whether this rank is it."""
+        kind = re.sub(r"^WISP_(Chain_)?[Ii]?|(_init|_range|_c)+$|v(?=_|$)", "", self.name).lower()
+        if AT_ROOT.get(re.sub(r"v$", "", kind)) != buffer.name or not any(one.name == "root" for one in self.parameters):
+            return ""
+        on = next(one.name for one in self.parameters if one.type in ("WISP_Comm", "WISP_Chain"))
+        first = ", *first" if self.name.endswith("_range") else ""
+        return f", is_root(*{on}, *root{first})"
 
     def fortran(self, one):
         """The declaration of a parameter in Fortran."""
@@ -78,10 +89,10 @@ class Function:
             return f"type(c_ptr), intent(out) :: {one.name}"
         spelled = {"int": "integer(c_int)", "MPI_Count": "integer(MPI_COUNT_KIND)", "MPI_Aint": "integer(MPI_ADDRESS_KIND)",
                    "uint64_t": "integer(c_int64_t)"}.get(one.type, f"type({one.type})")
-        if one.name == "flag":
-            spelled = "logical"
         reads = (not one.stars and not one.is_array) or one.is_const
         intent = ", intent(in)" if reads else "" if one.type == "MPI_Status" else ", intent(inout)"
+        if one.is_array and reads and is_started(self.name):
+            intent += ", asynchronous"
         optional = ", optional" if one.name in OPTIONAL else ""
         return f"{spelled}{intent}{optional} :: {one.name}{'(*)' if one.is_array else ''}"
 
@@ -94,11 +105,24 @@ class Function:
             names.append("c_ptr")
         return f"      import :: {', '.join(['c_int', *names])}\n"
 
+    def has_flag(self):
+        return any(one.name == "flag" for one in self.parameters)
+
+    def procedure(self):
+        """Of a function with a flag: logicals are no type of C."""
+        names = [one.name for one in self.parameters] + ["ierror"]
+        declared = "".join(f"    {self.fortran(one)}\n" for one in self.parameters if one.name != "flag")
+        given = ", ".join("flag_of_c" if name == "flag" else name for name in names)
+        return (f"  subroutine {self.name}({', '.join(names)})\n{declared}    logical, intent(out) :: flag\n"
+                f"    integer(c_int), intent(out), optional :: ierror\n    integer(c_int) :: flag_of_c\n"
+                f"    flag_of_c = 0\n    call {self.name}_of_c({given})\n    flag = flag_of_c /= 0\n  end subroutine\n")
+
     def interface(self, is_one_of_two):
         given = [one for one in self.parameters if one.type != "WISP_Order"]
         names = ", ".join([one.name for one in given] + ["ierror"])
         lines = "".join(f"      {self.fortran(one)}\n" for one in given)
         specific = self.name + "_i" if is_one_of_two and not self.name.endswith("_c") else self.name
+        specific += "_of_c" if self.has_flag() else ""
         head = f"    subroutine {specific}({names}) &\n"
         return (f"{broken(head)}        bind(C, name=\"wisp_fortran_{self.name[5:]}\")\n{self.imports()}{lines}"
                 f"      integer(c_int), intent(out), optional :: ierror\n    end subroutine\n")
@@ -124,10 +148,10 @@ class Function:
         if one.is_buffer():
             pair = self.of_buffer(one)
             if pair is None:
-                before.append(f"const Contiguous {own}({one.name}, \"{one.name}\");")
+                before.append(f"const Contiguous {own}({one.name}, \"{one.name}\"{self.at_root(one)});")
                 return f"{own}.address()"
             role = "Role::blocks" if self.is_of_blocks(one) else "Role::whole"
-            before.append(f"const Elements {own}({one.name}, *{pair[0].name}, *{pair[1].name}, {role}, \"{one.name}\");")
+            before.append(f"const Elements {own}({one.name}, *{pair[0].name}, *{pair[1].name}, {role}, \"{one.name}\"{self.at_root(one)});")
             return f"{own}.address()"
         for buffer in self.parameters:
             pair = self.of_buffer(buffer) if buffer.is_buffer() else None
@@ -140,6 +164,8 @@ class Function:
         if one.type == "MPI_Datatype" and one.is_array:
             before.append(f"const Datatypes {own}({one.name}, {self.datatypes(one)});")
             return f"{own}.of_c()"
+        if one.name in [f"{label}_type" for label in LABELS]:
+            return f"label_type(*{one.name})"
         if one.type.startswith("MPI_") and one.type[4:] in MPI_HANDLES:
             kind = {"Datatype": "Type"}.get(one.type[4:], one.type[4:])
             if not one.stars:
@@ -154,9 +180,13 @@ class Function:
         return one.name if one.stars or one.is_array else f"*{one.name}"
 
     def datatypes(self, one):
-        last = next(other for other in self.parameters if other.type in ("WISP_Comm", "WISP_Neighborhood"))
-        side = "sent" if one.name.startswith("send") else "received"
-        return f"*{last.name}, Side::{side}"
+        """How many there are: of ranks or neighbors; none where they do not count."""
+        buffer = f"{one.name.removesuffix('types')}buf_of_c"
+        on = next(other for other in self.parameters if other.type in ("WISP_Comm", "WISP_Neighborhood"))
+        if on.type == "WISP_Neighborhood":
+            return f"degree(*{on.name}, Side::{'sent' if one.name.startswith('send') else 'received'})"
+        ranks = "*last - *first + 1" if self.name.endswith("_range") else f"size_of(*{on.name})"
+        return f"{buffer}.address() == MPI_IN_PLACE ? 0 : {ranks}"
 
     def shim(self):
         before = []
@@ -164,7 +194,7 @@ class Function:
         taken = [self.c_parameter(one) for one in self.parameters if one.type != "WISP_Order"] + ["int* ierror"]
         lines = "".join(f"    {line}\n" for line in before)
         return (f"void wisp_fortran_{self.name[5:]}({', '.join(taken)}) {{\n"
-                f"  end(ierror, \"{self.name}\", [&] {{\n{lines}    return {self.called}({', '.join(arguments)});\n  }});\n}}\n")
+                f"  end(ierror, \"{self.called}\", [&] {{\n{lines}    return {self.called}({', '.join(arguments)});\n  }});\n}}\n")
 
 
 def broken(line, width=120):
@@ -204,6 +234,7 @@ def main():
             interfaces.append(f"  interface{name}\n{bodies}  end interface\n")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "interfaces.inc").write_text("".join(interfaces))
+    (folder / "procedures.inc").write_text(f"! {MADE}\n" + "\n".join(one.procedure() for one in of_c if one.has_flag()))
     (folder / "calls.inc").write_text(f"// {MADE}\n\n" + "\n".join(one.shim() for one in of_c))
 
 

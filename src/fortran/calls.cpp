@@ -43,11 +43,52 @@ void* address_of(const CFI_cdesc_t& buffer) {
   return buffer.base_addr == addresses().bottom ? MPI_BOTTOM : buffer.base_addr;
 }
 
-/// A buffer that has no datatype of its own, or counts for each rank.
+int size_of(WISP_Comm comm) {
+  return comm_of(comm).size();
+}
+
+enum class Side { sent, received };
+
+int degree(WISP_Neighborhood neighborhood, Side side) {
+  int received = 0;
+  int sent = 0;
+  const int code = WISP_Neighborhood_degrees(neighborhood, &received, &sent);
+  if (code != MPI_SUCCESS) throw_error(code, "{}", WISP_Error_message());
+  return side == Side::sent ? sent : received;
+}
+
+/// The root of a range counts from its first rank.
+bool is_root(WISP_Comm comm, int root, int first = 0) {
+  return comm_of(comm).rank() == first + root;
+}
+bool is_root(WISP_Chain chain, int root) {
+  int rank = -1;
+  const int code = WISP_Chain_rank(chain, &rank);
+  return code != MPI_SUCCESS || rank == root;
+}
+
+/// Colors and keys are of C's types: what Fortran calls them.
+MPI_Datatype label_type(MPI_Fint given) {
+  const MPI_Datatype type = MPI_Type_f2c(given);
+  if (type == MPI_CHARACTER) return MPI_CHAR;
+  if (type == MPI_REAL) return MPI_FLOAT;
+  if (type == MPI_DOUBLE_PRECISION) return MPI_DOUBLE;
+  for (const MPI_Datatype integer : {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8}) {
+    if (type != integer) continue;
+    int size = 0;
+    MPI_Type_size(type, &size);
+    return size == 1 ? MPI_INT8_T : size == 2 ? MPI_INT16_T : size == 4 ? MPI_INT32_T : MPI_INT64_T;
+  }
+  return type;
+}
+
+/// A buffer that has no datatype of its own, or counts for each rank. One that does not count is not looked
+/// at.
 class Contiguous {
  public:
-  Contiguous(const CFI_cdesc_t* buffer, const char* name) : address_(address_of(*buffer)) {
-    if (!is_contiguous(*buffer)) {
+  Contiguous(const CFI_cdesc_t* buffer, const char* name, bool counts = true)
+      : address_(address_of(*buffer)) {
+    if (counts && !is_contiguous(*buffer)) {
       throw_error(MPI_ERR_BUFFER, "{} is a subarray with gaps, which this call takes only where it blocks",
                   name);
     }
@@ -62,9 +103,10 @@ class Contiguous {
 template <class Count>
 class Elements {
  public:
-  Elements(const CFI_cdesc_t* buffer, Count count, MPI_Fint type, Role role, const char* name)
+  Elements(const CFI_cdesc_t* buffer, Count count, MPI_Fint type, Role role, const char* name,
+           bool counts = true)
       : address_(address_of(*buffer)), count_(count), type_(MPI_Type_f2c(type)) {
-    if (count <= 0 || type_ == MPI_DATATYPE_NULL || is_contiguous(*buffer)) return;
+    if (!counts || count <= 0 || type_ == MPI_DATATYPE_NULL || is_contiguous(*buffer)) return;
     type_ = subarray_of(*buffer, count, type_, role, name);
     count_ = 1;
   }
@@ -78,28 +120,15 @@ class Elements {
   MPI_Datatype type_;
 };
 
-enum class Side { sent, received };
-
 /// One for each rank or neighbor.
 class Datatypes {
  public:
-  Datatypes(const MPI_Fint* given, WISP_Comm comm, Side) : Datatypes(given, comm_of(comm).size()) {}
-  Datatypes(const MPI_Fint* given, WISP_Neighborhood neighborhood, Side side)
-      : Datatypes(given, degree(neighborhood, side)) {}
-  const MPI_Datatype* of_c() const { return all_.data(); }
-
- private:
   Datatypes(const MPI_Fint* given, int count) {
     for (int i = 0; i < count; ++i) all_.push_back(MPI_Type_f2c(given[i]));
   }
-  static int degree(WISP_Neighborhood neighborhood, Side side) {
-    int received = 0;
-    int sent = 0;
-    const int code = WISP_Neighborhood_degrees(neighborhood, &received, &sent);
-    if (code != MPI_SUCCESS) throw_error(code, "{}", WISP_Error_message());
-    return side == Side::sent ? sent : received;
-  }
+  const MPI_Datatype* of_c() const { return all_.data(); }
 
+ private:
   std::vector<MPI_Datatype> all_;
 };
 
@@ -142,10 +171,11 @@ class MadeComm {
   MPI_Comm of_c_ = MPI_COMM_NULL;
 };
 
-/// Indices that become those of arrays that begin with 1.
+/// Indices that become those of arrays that begin with 1: none, if the call fails.
 class FromOne {
  public:
-  explicit FromOne(int* indices, const int* count = nullptr) : indices_(indices), count_(count) {}
+  explicit FromOne(int* index) : indices_(index) { *index = MPI_UNDEFINED; }
+  FromOne(int* indices, int* count) : indices_(indices), count_(count) { *count = 0; }
   FromOne(const FromOne&) = delete;
   FromOne& operator=(const FromOne&) = delete;
   ~FromOne() {
@@ -158,7 +188,7 @@ class FromOne {
 
  private:
   int* indices_;
-  const int* count_;
+  const int* count_ = nullptr;
 };
 
 template <class Call>

@@ -1,5 +1,6 @@
 #include "fortran/subarray.hpp"
 
+#include <climits>
 #include <map>
 #include <memory>
 #include <vector>
@@ -19,7 +20,9 @@ using Datatypes = std::map<Shape, MPI_Datatype>;
 
 int forget(MPI_Comm, int, void* datatypes, void*) {
   const std::unique_ptr<Datatypes> all(static_cast<Datatypes*>(datatypes));
-  for (auto& [shape, type] : *all) MPI_Type_free(&type);
+  for (auto& [shape, type] : *all) {
+    if (type != MPI_DATATYPE_NULL) MPI_Type_free(&type);  // null: it could not be made
+  }
   return MPI_SUCCESS;
 }
 
@@ -39,21 +42,26 @@ Datatypes& made_datatypes() {
   return *static_cast<Datatypes*>(kept);
 }
 
-void check_elements(const CFI_cdesc_t& array, MPI_Datatype type, const char* name) {
+/// How many of the datatype an element of the array is: more than one of a text.
+MPI_Count in_an_element(const CFI_cdesc_t& array, MPI_Datatype type, const char* name) {
   int size = 0;
   check_mpi(MPI_Type_size(type, &size), "MPI_Type_size");
-  if (size == static_cast<int>(array.elem_len) && detail::is_named(type)) return;
-  throw_error(MPI_ERR_TYPE,
-              "{} is a subarray with gaps: its datatype must be one of MPI's own, for elements of {} bytes",
-              name, array.elem_len);
+  if (size == 0 || array.elem_len % detail::as_size(size) != 0 || !detail::is_named(type)) {
+    throw_error(MPI_ERR_TYPE,
+                "{} is a subarray with gaps: its datatype must be one of MPI's own, for elements of {} bytes",
+                name, array.elem_len);
+  }
+  return static_cast<MPI_Count>(array.elem_len) / size;
 }
 
 /// So many copies, `stride` bytes apart.
-void repeat(MPI_Datatype& type, MPI_Aint count, MPI_Aint stride, bool is_own) {
+void repeat(MPI_Datatype& type, MPI_Aint count, MPI_Aint stride) {
+  if (count > INT_MAX)
+    throw_error(MPI_ERR_COUNT, "a subarray of {} columns: MPI has datatypes of {}", count, INT_MAX);
   MPI_Datatype repeated = MPI_DATATYPE_NULL;
   check_mpi(MPI_Type_create_hvector(static_cast<int>(count), 1, stride, type, &repeated),
             "MPI_Type_create_hvector");
-  if (is_own) MPI_Type_free(&type);
+  MPI_Type_free(&type);
   type = repeated;
 }
 
@@ -73,30 +81,32 @@ bool is_contiguous(const CFI_cdesc_t& array) {
 
 MPI_Datatype subarray_of(const CFI_cdesc_t& array, MPI_Count count, MPI_Datatype type, Role role,
                          const char* name) {
-  check_elements(array, type, name);
+  const MPI_Count of_type = in_an_element(array, type, name);
+  const MPI_Count elements = count / of_type;
   // Whole dimensions while they fill the count, and so many of the next one.
   const int last = array.rank - 1;
   MPI_Count column = 1;
   int dimension = 0;
-  while (dimension < last && count % (column * array.dim[dimension].extent) == 0) {
+  while (dimension < last && elements % (column * array.dim[dimension].extent) == 0) {
     column *= array.dim[dimension++].extent;
   }
-  const auto columns = static_cast<MPI_Aint>(count / column);
-  if (count % column != 0 || columns > array.dim[dimension].extent ||
+  const auto columns = static_cast<MPI_Aint>(elements / column);
+  if (elements % column != 0 || count % of_type != 0 || columns > array.dim[dimension].extent ||
       (role == Role::blocks && dimension < last)) {
     throw_error(MPI_ERR_COUNT, "{} is a subarray with gaps: {} elements are no whole columns of it{}", name,
                 count, role == Role::blocks ? " for each rank" : "");
   }
-  Shape shape = {MPI_Type_c2f(type), columns, array.dim[dimension].sm};
+  Shape shape = {MPI_Type_c2f(type), static_cast<MPI_Aint>(of_type), columns, array.dim[dimension].sm};
   for (int i = 0; i < dimension; ++i) {
     shape.push_back(array.dim[i].extent);
     shape.push_back(array.dim[i].sm);
   }
   MPI_Datatype& made = made_datatypes().try_emplace(std::move(shape), MPI_DATATYPE_NULL).first->second;
   if (made != MPI_DATATYPE_NULL) return made;
-  MPI_Datatype built = type;
-  for (int i = 0; i < dimension; ++i) repeat(built, array.dim[i].extent, array.dim[i].sm, i > 0);
-  repeat(built, columns, array.dim[dimension].sm, dimension > 0);
+  MPI_Datatype built = MPI_DATATYPE_NULL;
+  check_mpi(MPI_Type_contiguous(static_cast<int>(of_type), type, &built), "MPI_Type_contiguous");
+  for (int i = 0; i < dimension; ++i) repeat(built, array.dim[i].extent, array.dim[i].sm);
+  repeat(built, columns, array.dim[dimension].sm);
   MPI_Datatype resized = MPI_DATATYPE_NULL;
   check_mpi(MPI_Type_create_resized(built, 0, columns * array.dim[dimension].sm, &resized),
             "MPI_Type_create_resized");

@@ -35,6 +35,8 @@ module wisp
 
 contains
 
+  include "procedures.inc"
+
   ! The sentence of the last error: the call, the argument, its value and its bound.
   function WISP_Error_message() result(sentence)
     character(len=:), allocatable :: sentence

@@ -162,6 +162,14 @@ contains
     end do
     call WISP_Alltoallw(table(1:3, :), counts, 4 * displs, types, others, counts, 4 * displs, types, comm)
     call expect(all(others == spread(of([(i, i=0, ranks - 1)], rank), 1, 3)), "alltoallw")
+    ! What the root alone looks at is anything elsewhere.
+    others = -1
+    call WISP_Gather(mine, 2, MPI_INTEGER, others(2:3, :), merge(2, 777, rank == 0), MPI_INTEGER, 0, comm)
+    call WISP_Igather(mine, 2, MPI_INTEGER, others(2:3, :), merge(2, 777, rank == 0), MPI_INTEGER, 0, comm, request)
+    call WISP_Wait(request, MPI_STATUS_IGNORE)
+    do i = 0, ranks - 1
+      if (rank == 0) call expect(all(others(2:3, i) == of(i, [1, 2])), "gather at the root alone")
+    end do
     if (ranks > 1) then
       call WISP_Allgather(mine, 2, MPI_INTEGER, table(1:3, :), 2, MPI_INTEGER, comm, error)
       call expect(error == MPI_ERR_COUNT, "blocks that are no whole columns are an error")
@@ -172,8 +180,10 @@ contains
     type(WISP_Request) :: requests(3)
     type(MPI_Status) :: status, statuses(3)
     integer, asynchronous :: sent(2, 3), received(4, 3)
-    integer :: next, previous, n, at, i
+    integer :: next, previous, n, at, i, error, indices(2)
+    character(len=3), asynchronous :: words(4), come(2)
     logical :: flag
+    indices = 5
     next = mod(rank + 1, ranks)
     previous = mod(rank + ranks - 1, ranks)
     sent = of(rank, reshape([1, 2, 3, 4, 5, 6], [2, 3]))
@@ -204,6 +214,14 @@ contains
     call expect(all(received(1:3, 3) == of(previous, [1, 3, 5])), "a row as a column")
     call WISP_Testall(3, requests, flag, MPI_STATUSES_IGNORE)
     call expect(flag, "all are done")
+    n = 7
+    call WISP_Waitsome(-1, requests, n, indices, MPI_STATUSES_IGNORE, error)
+    call expect(error == MPI_ERR_COUNT .and. n == 0 .and. all(indices == 5), "an error writes no indices")
+    words = [character(len=3) :: "one", "two", "six", "ten"]
+    call WISP_Isend(words(1:4:2), 6, MPI_CHARACTER, next, 8, comm, requests(1))
+    call WISP_Recv(come, 6, MPI_CHARACTER, previous, 8, comm, MPI_STATUS_IGNORE)
+    call WISP_Wait(requests(1), MPI_STATUS_IGNORE)
+    call expect(all(come == ["one", "six"]), "every second word")
   end subroutine
 
   subroutine neighbors()
@@ -227,7 +245,7 @@ contains
   subroutine splits()
     type(WISP_Chain) :: chain, part
     type(WISP_Comm) :: halves
-    integer :: error, size, color, sum
+    integer :: error, size, color, sum, labels(4)
     call WISP_Chain_of_comm(comm, chain)
     color = mod(rank, 3)
     if (color == 2) then
@@ -242,6 +260,11 @@ contains
       call expect(sum == size, "a part's sum")
       call WISP_Chain_free(part)
     end if
+    labels = [mod(rank, 2), 7, 9, 7]
+    call WISP_Split(chain, labels(1:3:2), 2, MPI_INTEGER, rank, 1, MPI_INTEGER, MPI_INFO_NULL, part)
+    call WISP_Chain_size(part, size)
+    call expect(size == (ranks + 1 - mod(rank, 2)) / 2, "a color of two integers of Fortran")
+    call WISP_Chain_free(part)
     call WISP_Chain_free(chain)
     call WISP_Comm_split(comm, mod(rank, 2), 0, halves)
     call WISP_Comm_size(halves, size)
