@@ -91,8 +91,6 @@ class Function:
                    "uint64_t": "integer(c_int64_t)"}.get(one.type, f"type({one.type})")
         reads = (not one.stars and not one.is_array) or one.is_const
         intent = ", intent(in)" if reads else "" if one.type == "MPI_Status" else ", intent(inout)"
-        if one.is_array and reads and is_started(self.name):
-            intent += ", asynchronous"
         optional = ", optional" if one.name in OPTIONAL else ""
         return f"{spelled}{intent}{optional} :: {one.name}{'(*)' if one.is_array else ''}"
 

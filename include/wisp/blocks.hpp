@@ -44,7 +44,8 @@ class Integers {
 /// begins `displacements[i]` elements behind `address`; without displacements the blocks follow each other.
 /// With `types`, block i has its own datatype, and displacements are in bytes.
 ///
-/// The arrays are the caller's and must live, unchanged, until the operation is done.
+/// The arrays are the caller's: they must live until the operation has been run or started, which copies
+/// them.
 struct ConstBlocks {
   static constexpr std::size_t unknown_room = std::numeric_limits<std::size_t>::max();
 

@@ -19,8 +19,9 @@ class OperationBody;
 /// order of the communicator's collectives. What is checked then: that the communicator is still there, and
 /// the own tag.
 ///
-/// Buffers, arrays, datatypes and operators are the caller's, and must live while it may still be run. One
-/// that was moved from, or made persistent, can only be assigned to or dropped.
+/// Buffers, arrays, datatypes and operators are the caller's, and must live while it may still be run;
+/// started or made persistent, it has arrays and datatypes of its own. One that was moved from, or made
+/// persistent, can only be assigned to or dropped.
 ///
 ///     co_await wisp::bcast(comm, data, 0);        // inside a coroutine
 ///     wisp::bcast(comm, data, 0).run();           // the same as comm.bcast(data, 0)

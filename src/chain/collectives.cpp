@@ -24,7 +24,7 @@ struct ChainRun {
   }
   void prepare_to_repeat() {}
   Alike alike() const { return given.alike(); }
-  void replace_types(KeptTypes& types) { given.replace_types(types); }
+  void own_arguments(KeptArguments& kept) { given.own_arguments(kept); }
 };
 
 namespace {

@@ -29,15 +29,15 @@ Buffer whole(const Blocks& blocks) {
 
 }  // namespace
 
-void Arguments::replace_types(KeptTypes& types) {
-  types.replace(send);
-  types.replace(receive);
-  types.replace(second);
+void Arguments::own_arguments(KeptArguments& kept) {
+  kept.replace(send);
+  kept.replace(receive);
+  kept.replace(second);
   if (!more || !(more->send || more->receive || !more->messages.empty())) return;
   More own = *more;
-  if (own.send) types.replace(*own.send);
-  if (own.receive) types.replace(*own.receive);
-  for (Outgoing& message : own.messages) types.replace(message.block);
+  if (own.send) kept.replace(*own.send);
+  if (own.receive) kept.replace(*own.receive);
+  for (Outgoing& message : own.messages) kept.replace(message.block);
   more = std::make_shared<const More>(std::move(own));
 }
 

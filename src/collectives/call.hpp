@@ -9,7 +9,7 @@
 #include "collectives/block_list.hpp"
 #include "collectives/reduction.hpp"
 #include "comm/world.hpp"
-#include "transport/kept_types.hpp"
+#include "transport/kept_arguments.hpp"
 #include "wisp/collectives.hpp"
 
 namespace wisp::detail {
@@ -56,7 +56,7 @@ struct Arguments {
     return with_time;
   }
   Alike alike() const { return {root, bytes, op.mpi_op()}; }
-  void replace_types(KeptTypes& types);
+  void own_arguments(KeptArguments& kept);
 };
 
 /// A call of a collective, on communicators as on chains: its arguments, one kind after the other, are

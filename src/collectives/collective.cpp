@@ -163,7 +163,7 @@ struct AlgorithmRun {
     if (algorithm->make_memory != nullptr) given.memory = algorithm->make_memory();
   }
   Alike alike() const { return given.alike(); }
-  void replace_types(KeptTypes& types) { given.replace_types(types); }
+  void own_arguments(KeptArguments& kept) { given.own_arguments(kept); }
 };
 
 Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& given, int lanes) {

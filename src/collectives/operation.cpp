@@ -19,7 +19,7 @@ Request Operation::start() const {
 }
 
 Request Operation::persistent() && {
-  body_->keep_types();
+  body_->keep_arguments();
   body_->prepare_to_repeat();
   detail::ContextPtr context = body_->context();
   std::shared_ptr<const detail::OperationBody> body = std::move(body_);
@@ -27,7 +27,7 @@ Request Operation::persistent() && {
 }
 
 Operation::operator Task<>() const {
-  return body_->begin_with_own_types();
+  return body_->begin_with_own_arguments();
 }
 
 }  // namespace wisp

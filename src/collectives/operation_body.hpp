@@ -6,7 +6,7 @@
 
 #include "collectives/alike.hpp"
 #include "comm/comm_access.hpp"
-#include "transport/kept_types.hpp"
+#include "transport/kept_arguments.hpp"
 #include "wisp/operation.hpp"
 
 /// What an Operation holds, on communicators, neighborhoods and chains.
@@ -23,22 +23,22 @@ class OperationBody : public PooledFrame {
   virtual void prepare_to_repeat() = 0;
   virtual const ContextPtr& context() const = 0;
 
-  /// The same of a run that may go on when the caller's datatypes are gone.
-  Task<> begin_with_own_types() {
-    keep_types();
-    return types_ ? holding(begin(), types_) : begin();
+  /// The same of a run that may go on when the caller's datatypes and arrays are gone.
+  Task<> begin_with_own_arguments() {
+    keep_arguments();
+    return kept_ ? holding(begin(), kept_) : begin();
   }
-  void keep_types() {
-    if (types_) return;
-    KeptTypes types;
-    replace_types(types);
-    if (!types.empty()) types_ = std::make_shared<const KeptTypes>(std::move(types));
+  void keep_arguments() {
+    if (kept_) return;
+    KeptArguments kept;
+    own_arguments(kept);
+    if (!kept.empty()) kept_ = std::make_shared<const KeptArguments>(std::move(kept));
   }
 
  private:
-  virtual void replace_types(KeptTypes& types) = 0;
+  virtual void own_arguments(KeptArguments& kept) = 0;
 
-  std::shared_ptr<const KeptTypes> types_;  ///< duplicates; null: named ones alone
+  std::shared_ptr<const KeptArguments> kept_;  ///< null: nothing needs it
 };
 
 /// The channel of a run, of a communicator as of a chain (chain/link.hpp).
@@ -63,9 +63,9 @@ Task<> run_checked(Channel channel, const char* call, Alike alike, Run run) {
   co_await run(std::move(channel));
 }
 
-/// On a Comm or a Chain; `run(channel)` gives the task of one run, `run.replace_types(types)` lets it have
-/// types of its own, `run.alike()` is what all ranks say alike, and after `run.prepare_to_repeat()` one run
-/// follows the other everywhere.
+/// On a Comm or a Chain; `run(channel)` gives the task of one run, `run.own_arguments(kept)` lets it have
+/// datatypes and arrays of its own, `run.alike()` is what all ranks say alike, and after
+/// `run.prepare_to_repeat()` one run follows the other everywhere.
 template <class On, class Run>
 class OperationOn final : public OperationBody {
   using Channels = ChannelsOf<On>;
@@ -88,7 +88,7 @@ class OperationOn final : public OperationBody {
   const ContextPtr& context() const override { return Channels::context(on_); }
 
  private:
-  void replace_types(KeptTypes& types) override { run_.replace_types(types); }
+  void own_arguments(KeptArguments& kept) override { run_.own_arguments(kept); }
 
   On on_;
   const char* call_;

@@ -7,7 +7,7 @@
 #include "comm/context.hpp"
 #include "comm/pair_codes.hpp"
 #include "comm/tag_layout.hpp"
-#include "transport/kept_types.hpp"
+#include "transport/kept_arguments.hpp"
 #include "transport/transport.hpp"
 #include "wisp/group.hpp"
 
@@ -88,13 +88,13 @@ class Mailbox final : public Watcher {
     Buffer buffer;
     Pattern pattern;
     bool is_probe;
-    KeptTypes types;
+    KeptArguments types;
     ContextPtr context;
   };
   struct Parked {
     Message* message;
     Sending sending;
-    KeptTypes types;
+    KeptArguments types;
     ContextPtr context;  ///< which may be dropped before
     ScratchVector left;  ///< its data, once nobody waits for it
   };

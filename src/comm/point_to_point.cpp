@@ -3,7 +3,7 @@
 
 #include "comm/comm_access.hpp"
 #include "comm/messages.hpp"
-#include "transport/kept_types.hpp"
+#include "transport/kept_arguments.hpp"
 #include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/comm.hpp"
@@ -132,7 +132,7 @@ Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destin
 Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
                         const char* call) {
   check_send(comm, buffer, destination, tag, call);
-  const auto types = std::make_shared<detail::KeptTypes>();
+  const auto types = std::make_shared<detail::KeptArguments>();
   return Request::persistent(
       [comm, types, buffer = types->keep(buffer), destination, tag, mode, call] {
         return finish_send(post_checked_send(comm, buffer, destination, tag, mode, call));
@@ -242,7 +242,7 @@ Request Comm::ssend_init(const ConstBuffer& buffer, int destination, int tag) co
 Request Comm::receive_init(const Buffer& buffer, int source, int tag) const {
   constexpr const char* call = "wisp::Comm::receive_init";
   check_receive(*this, buffer, source, tag, call);
-  const auto types = std::make_shared<detail::KeptTypes>();
+  const auto types = std::make_shared<detail::KeptArguments>();
   return Request::persistent(
       [comm = *this, types, buffer = types->keep(buffer), source, tag] {
         return finish_receive(post_checked_receive(comm, buffer, source, tag, call), comm);

@@ -36,11 +36,11 @@ struct NeighborRun {
   Task<> operator()(Channel channel) const;
   Alike alike() const { return {}; }
   void prepare_to_repeat() {}
-  void replace_types(KeptTypes& types) {
-    for (Buffer& block : what.send.blocks) types.replace(block);
-    for (Buffer& block : what.receive.blocks) types.replace(block);
+  void own_arguments(KeptArguments& kept) {
+    for (Buffer& block : what.send.blocks) kept.replace(block);
+    for (Buffer& block : what.receive.blocks) kept.replace(block);
     // Messages of one block have its own type.
-    if (what.types != nullptr && !types.empty()) what.types = std::make_shared<const MessageTypes>(what);
+    if (what.types != nullptr && !kept.empty()) what.types = std::make_shared<const MessageTypes>(what);
   }
 };
 

@@ -127,7 +127,7 @@ void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer,
     PostedReceive& posted =
         ranks_[as_size(rank)].posted.emplace_back(PostedReceive{&message, buffer, source, tag, {}});
     if (!plain_size_of(buffer.type)) {
-      posted.types = std::make_unique<KeptTypes>();
+      posted.types = std::make_unique<KeptArguments>();
       posted.types->replace(posted.buffer);
     }
   }

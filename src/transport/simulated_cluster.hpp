@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "pattern/node_layout.hpp"
-#include "transport/kept_types.hpp"
+#include "transport/kept_arguments.hpp"
 #include "transport/packet_queue.hpp"
 #include "transport/transport.hpp"
 #include "wisp/simulate.hpp"
@@ -98,7 +98,7 @@ class SimulatedCluster final : public Engine {
     Buffer buffer;
     int source;
     WireTag tag;
-    std::unique_ptr<KeptTypes> types;  ///< of what is no named type
+    std::unique_ptr<KeptArguments> types;  ///< of what is no named type
   };
   struct Rank {
     double clock = 0;

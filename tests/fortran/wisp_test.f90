@@ -124,7 +124,7 @@ contains
   subroutine blocks()
     integer, asynchronous :: mine(3), table(5, 0:ranks - 1), column(5), others(3, 0:ranks - 1)
     type(WISP_Request) :: request
-    integer :: counts(0:ranks - 1), displs(0:ranks - 1), error, i
+    integer :: counts(0:ranks - 1), displs(0:ranks - 1), table_of_counts(2, ranks), error, i
     type(MPI_Datatype) :: types(0:ranks - 1)
     mine = of(rank, [1, 2, 3])
     table = -1
@@ -162,6 +162,21 @@ contains
     end do
     call WISP_Alltoallw(table(1:3, :), counts, 4 * displs, types, others, counts, 4 * displs, types, comm)
     call expect(all(others == spread(of([(i, i=0, ranks - 1)], rank), 1, 3)), "alltoallw")
+    ! Arrays that the compiler makes for the call: a constructor, and rows of a table.
+    table_of_counts(1, :) = 1
+    table_of_counts(2, :) = displs
+    others = -1
+    call WISP_Iallgatherv(mine(2), 1, MPI_INTEGER, others, [(1, i=1, ranks)], table_of_counts(2, :), MPI_INTEGER, comm, request)
+    call WISP_Wait(request, MPI_STATUS_IGNORE)
+    call expect(all(others(1, :) == of([(i, i=0, ranks - 1)], 2)), "counts of a constructor")
+    others = -1
+    call WISP_Allgatherv_init(mine(3), 1, MPI_INTEGER, others, table_of_counts(1, :), table_of_counts(2, :), MPI_INTEGER, &
+        comm, MPI_INFO_NULL, request)
+    table_of_counts = -7
+    call WISP_Start(request)
+    call WISP_Wait(request, MPI_STATUS_IGNORE)
+    call WISP_Request_free(request)
+    call expect(all(others(1, :) == of([(i, i=0, ranks - 1)], 3)), "counts of a table's row")
     ! What the root alone looks at is anything elsewhere.
     others = -1
     call WISP_Gather(mine, 2, MPI_INTEGER, others(2:3, :), merge(2, 777, rank == 0), MPI_INTEGER, 0, comm)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -10,30 +11,35 @@
 
 namespace wisp::detail {
 
-/// Duplicates of the datatypes of an operation, which live as long as it does: its caller may free his own as
-/// soon as it has started (MPI 4.1, section 5.1.9). Named types need none.
-class KeptTypes {
+/// Duplicates of the datatypes of an operation, and copies of its arrays of counts and displacements, which
+/// live as long as it does: its caller may free his own datatypes as soon as it has started (MPI 4.1,
+/// section 5.1.9), and callers in Fortran give arrays that the compiler has made for the call. Named types
+/// need no duplicate.
+class KeptArguments {
  public:
-  KeptTypes() = default;
-  KeptTypes(KeptTypes&&) noexcept = default;
-  KeptTypes& operator=(KeptTypes&& other) noexcept {
+  KeptArguments() = default;
+  KeptArguments(KeptArguments&&) noexcept = default;
+  KeptArguments& operator=(KeptArguments&& other) noexcept {
     types_.swap(other.types_);
     lists_.swap(other.lists_);
+    integers_.swap(other.integers_);
     return *this;
   }
-  ~KeptTypes();
+  ~KeptArguments();
 
-  bool empty() const { return types_.empty() && lists_.empty(); }
+  bool empty() const { return types_.empty() && lists_.empty() && integers_.empty(); }
 
-  /// Puts duplicates in the place of the caller's types.
+  /// Puts what is kept in the place of the caller's.
   template <class AnyBuffer>
   void replace(AnyBuffer& of) {
     of.type = own(of.type);
     if constexpr (requires { of.types; }) {
       if (!of.types.empty()) of.types = own(of.types);
+      of.counts = own(of.counts);
+      of.displacements = own(of.displacements);
     }
   }
-  /// With duplicates.
+  /// With what is kept.
   template <class AnyBuffer>
   AnyBuffer keep(AnyBuffer of) {
     replace(of);
@@ -44,6 +50,7 @@ class KeptTypes {
   MPI_Datatype own(MPI_Datatype type) { return plain_size_of(type) ? type : own_derived(type); }
   MPI_Datatype own_derived(MPI_Datatype type);
   std::span<const MPI_Datatype> own(std::span<const MPI_Datatype> types);
+  Integers own(Integers given);
 
   struct Kept {
     MPI_Datatype given;
@@ -51,10 +58,11 @@ class KeptTypes {
   };
   std::vector<Kept> types_;
   std::vector<std::vector<MPI_Datatype>> lists_;
+  std::vector<std::vector<std::int64_t>> integers_;
 };
 
 /// `task`, with what it needs.
-inline Task<> holding(Task<> task, [[maybe_unused]] std::shared_ptr<const KeptTypes> types) {
+inline Task<> holding(Task<> task, [[maybe_unused]] std::shared_ptr<const KeptArguments> kept) {
   co_await std::move(task);
 }
 

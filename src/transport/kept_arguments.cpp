@@ -1,4 +1,4 @@
-#include "transport/kept_types.hpp"
+#include "transport/kept_arguments.hpp"
 
 #include <algorithm>
 
@@ -6,14 +6,14 @@
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
-KeptTypes::~KeptTypes() {
+KeptArguments::~KeptArguments() {
   int finalized = 0;
   if (!types_.empty()) MPI_Finalized(&finalized);
   if (finalized != 0) return;
   for (Kept& kept : types_) MPI_Type_free(&kept.ours);
 }
 
-MPI_Datatype KeptTypes::own_derived(MPI_Datatype type) {
+MPI_Datatype KeptArguments::own_derived(MPI_Datatype type) {
   const auto known =
       std::find_if(types_.begin(), types_.end(), [&](const Kept& kept) { return kept.given == type; });
   if (known != types_.end()) return known->ours;
@@ -24,9 +24,16 @@ MPI_Datatype KeptTypes::own_derived(MPI_Datatype type) {
   return ours;
 }
 
-std::span<const MPI_Datatype> KeptTypes::own(std::span<const MPI_Datatype> types) {
+std::span<const MPI_Datatype> KeptArguments::own(std::span<const MPI_Datatype> types) {
   std::vector<MPI_Datatype>& list = lists_.emplace_back();
   for (const MPI_Datatype type : types) list.push_back(own(type));
+  return list;
+}
+
+Integers KeptArguments::own(Integers given) {
+  if (given.empty()) return given;
+  std::vector<std::int64_t>& list = integers_.emplace_back(given.size());
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = given[i];
   return list;
 }
 
