@@ -10,13 +10,14 @@ import sys
 import tempfile
 import unittest
 
+from launch import launch
+
 WISP, MPIRUN = sys.argv[1], sys.argv[2:]
 COMMANDS = ["doctor", "groups", "sort", "bench", "simulate", "completion", "man"]
 
 
 def run(*arguments, ranks=2, **environment):
-    return subprocess.run([*MPIRUN, "-n", str(ranks), WISP, *arguments], capture_output=True, text=True, timeout=120,
-                          env={**os.environ, **environment})
+    return launch([*MPIRUN, "-n", str(ranks), WISP, *arguments], timeout=60, env={**os.environ, **environment})
 
 
 class CommandLine(unittest.TestCase):

@@ -10,12 +10,14 @@ import sys
 import tempfile
 import unittest
 
+from launch import launch
+
 WISP, MPIRUN = sys.argv[1], sys.argv[2:]
 
 
 def run(*arguments, ranks):
     command = [*MPIRUN, "-n", str(ranks), WISP, "doctor", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return launch(command, timeout=60)
 
 
 class Doctor(unittest.TestCase):

@@ -3,9 +3,10 @@
 usage: groups_test.py WISP MPIRUN…
 """
 import socket
-import subprocess
 import sys
 import unittest
+
+from launch import launch
 
 WISP, MPIRUN = sys.argv[1], sys.argv[2:]
 # Each rank writes its number, whichever MPI has started it.
@@ -14,7 +15,7 @@ RANK = "r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; "
 
 def run(*arguments, ranks=7):
     command = [*MPIRUN, "-n", str(ranks), WISP, "groups", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return launch(command, timeout=60)
 
 
 class Groups(unittest.TestCase):
