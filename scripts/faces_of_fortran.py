@@ -195,6 +195,17 @@ class Function:
                 f"  end(ierror, \"{self.called}\", [&] {{\n{lines}    return {self.called}({', '.join(arguments)});\n  }});\n}}\n")
 
 
+def type_of(handle):
+    return (f"  type, bind(C) :: WISP_{handle}\n    type(c_ptr) :: handle = c_null_ptr\n  end type\n"
+            f"  interface operator(==)\n    module procedure same_{handle}\n  end interface\n")
+
+
+def comparison_of(handle):
+    return (f"  elemental function same_{handle}(a, b) result(same)\n    type(WISP_{handle}), intent(in) :: a, b\n"
+            "    logical :: same\n    same = transfer(a%handle, 0_c_intptr_t) == transfer(b%handle, 0_c_intptr_t)\n"
+            "  end function\n")
+
+
 def broken(line, width=120):
     """A line of Fortran, continued where it is long."""
     if len(line) <= width:
@@ -222,7 +233,7 @@ def functions(root):
 def main():
     root, folder = pathlib.Path(__file__).resolve().parent.parent, pathlib.Path(sys.argv[1])
     of_c = list(functions(root))
-    interfaces = [f"! {MADE}\n"]
+    interfaces = [f"! {MADE}\n", *map(type_of, OWN_HANDLES)]
     for one in of_c:
         if not one.name.endswith("_c"):
             forms = [one] + [other for other in of_c if other.name == one.name + "_c"]
@@ -232,7 +243,8 @@ def main():
             interfaces.append(f"  interface{name}\n{bodies}  end interface\n")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "interfaces.inc").write_text("".join(interfaces))
-    (folder / "procedures.inc").write_text(f"! {MADE}\n" + "\n".join(one.procedure() for one in of_c if one.has_flag()))
+    procedures = [*map(comparison_of, OWN_HANDLES), *(one.procedure() for one in of_c if one.has_flag())]
+    (folder / "procedures.inc").write_text(f"! {MADE}\n" + "\n".join(procedures))
     (folder / "calls.inc").write_text(f"// {MADE}\n\n" + "\n".join(one.shim() for one in of_c))
 
 

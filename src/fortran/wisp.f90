@@ -7,31 +7,11 @@ module wisp
       MPI_ADDRESS_KIND, MPI_IN_PLACE, MPI_BOTTOM, MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE
   implicit none
 
-  ! Handles: a new one is null.
-  type, bind(C) :: WISP_Comm
-    type(c_ptr) :: handle = c_null_ptr
-  end type
-  type, bind(C) :: WISP_Request
-    type(c_ptr) :: handle = c_null_ptr
-  end type
-  type, bind(C) :: WISP_Arrivals
-    type(c_ptr) :: handle = c_null_ptr
-  end type
-  type, bind(C) :: WISP_Neighborhood
-    type(c_ptr) :: handle = c_null_ptr
-  end type
-  type, bind(C) :: WISP_Chain
-    type(c_ptr) :: handle = c_null_ptr
-  end type
-
   ! As color of a split: this process is left out.
   character(kind=c_char), bind(C, name="WISP_Undefined_color"), protected :: WISP_UNDEFINED
 
+  ! Handles, of which a new one is null, and the interfaces.
   include "interfaces.inc"
-
-  interface operator(==)
-    module procedure same_comm, same_request, same_neighborhood, same_chain
-  end interface
 
 contains
 
@@ -60,30 +40,6 @@ contains
     do i = 1, size(characters)
       sentence(i:i) = characters(i)
     end do
-  end function
-
-  elemental function same_comm(a, b) result(same)
-    type(WISP_Comm), intent(in) :: a, b
-    logical :: same
-    same = transfer(a%handle, 0_c_intptr_t) == transfer(b%handle, 0_c_intptr_t)
-  end function
-
-  elemental function same_request(a, b) result(same)
-    type(WISP_Request), intent(in) :: a, b
-    logical :: same
-    same = transfer(a%handle, 0_c_intptr_t) == transfer(b%handle, 0_c_intptr_t)
-  end function
-
-  elemental function same_neighborhood(a, b) result(same)
-    type(WISP_Neighborhood), intent(in) :: a, b
-    logical :: same
-    same = transfer(a%handle, 0_c_intptr_t) == transfer(b%handle, 0_c_intptr_t)
-  end function
-
-  elemental function same_chain(a, b) result(same)
-    type(WISP_Chain), intent(in) :: a, b
-    logical :: same
-    same = transfer(a%handle, 0_c_intptr_t) == transfer(b%handle, 0_c_intptr_t)
   end function
 
   ! What has a meaning by its address has another one in C.
