@@ -1,0 +1,59 @@
+#include "transport/strided_type.hpp"
+
+#include <climits>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "transport/mpi_attribute.hpp"
+#include "transport/throw_error.hpp"
+
+namespace wisp::detail {
+namespace {
+
+struct StridedTypes {
+  std::map<std::vector<MPI_Aint>, MPI_Datatype> of_shape;
+
+  void close() {
+    for (auto& [_, type] : of_shape) MPI_Type_free(&type);
+    of_shape.clear();
+  }
+};
+
+void replace(MPI_Datatype& type, MPI_Datatype by) {
+  check_mpi(MPI_Type_free(&type), "MPI_Type_free");
+  type = by;
+}
+
+}  // namespace
+
+MPI_Datatype strided_type(MPI_Datatype element, MPI_Aint of_element, std::span<const Dimension> dimensions,
+                          MPI_Aint extent) {
+  std::vector<MPI_Aint> shape = {MPI_Type_c2f(element), of_element, extent};
+  for (const Dimension& dimension : dimensions) {
+    if (dimension.count > INT_MAX) {
+      throw_error(MPI_ERR_COUNT, "an array with gaps, of {} columns: MPI has datatypes of {}",
+                  dimension.count, INT_MAX);
+    }
+    shape.push_back(dimension.count);
+    shape.push_back(dimension.stride);
+  }
+  auto& kept =
+      attribute_of<StridedTypes>(MPI_COMM_SELF, [] { return std::make_shared<StridedTypes>(); })->of_shape;
+  if (const auto found = kept.find(shape); found != kept.end()) return found->second;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Datatype made = MPI_DATATYPE_NULL;
+  check_mpi(MPI_Type_contiguous(static_cast<int>(of_element), element, &type), "MPI_Type_contiguous");
+  for (const Dimension& dimension : dimensions) {
+    const int count = static_cast<int>(dimension.count);
+    check_mpi(MPI_Type_create_hvector(count, 1, dimension.stride, type, &made), "MPI_Type_create_hvector");
+    replace(type, made);
+  }
+  check_mpi(MPI_Type_create_resized(type, 0, extent, &made), "MPI_Type_create_resized");
+  replace(type, made);
+  check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
+  return kept.emplace(std::move(shape), type).first->second;
+}
+
+}  // namespace wisp::detail
