@@ -1,0 +1,60 @@
+# The Python package: an extension for the kind of MPI that is built with, beside the modules of python/wisp.
+
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
+foreach(kind_and_macro "openmpi OPEN_MPI" "mpich MPICH_VERSION")
+  separate_arguments(kind_and_macro)
+  list(GET kind_and_macro 0 kind)
+  list(GET kind_and_macro 1 macro)
+  check_cxx_source_compiles("#include <mpi.h>\n#ifndef ${macro}\n#error\n#endif\nint main() {}" wisp_mpi_is_${kind})
+  if(wisp_mpi_is_${kind})
+    set(wisp_mpi_kind ${kind})
+  endif()
+endforeach()
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(NOT wisp_mpi_kind)
+  message(FATAL_ERROR "wisp: the Python package knows Open MPI, and MPICH and its relatives; this MPI is neither")
+endif()
+
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT
+  OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE no_nanobind)
+if(no_nanobind)
+  message(FATAL_ERROR "wisp: the Python package needs nanobind: ${Python_EXECUTABLE} -m pip install nanobind")
+endif()
+find_package(nanobind CONFIG REQUIRED)
+
+file(GLOB python_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} src/python/*.cpp)
+set_target_properties(wisp PROPERTIES POSITION_INDEPENDENT_CODE ON)
+nanobind_add_module(wisp_python STABLE_ABI NB_STATIC NOMINSIZE NB_SUPPRESS_WARNINGS ${python_sources})
+set_target_properties(wisp_python PROPERTIES OUTPUT_NAME _${wisp_mpi_kind}
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/wisp INSTALL_RPATH "")
+target_compile_definitions(wisp_python PRIVATE WISP_PYTHON_MODULE=_${wisp_mpi_kind})
+# What is distributed names no folder of the machine that has built it.
+target_compile_options(wisp_python PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+target_compile_options(wisp PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+target_include_directories(wisp_python PRIVATE src)
+target_link_libraries(wisp_python PRIVATE wisp wisp_options MPI::MPI_CXX)
+install(TARGETS wisp_python LIBRARY DESTINATION wisp COMPONENT python)
+
+# To be used from here: PYTHONPATH=<build>/python.
+file(GLOB modules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/wisp/*.py ${PROJECT_SOURCE_DIR}/python/wisp/*.pyi
+  ${PROJECT_SOURCE_DIR}/python/wisp/py.typed)
+foreach(module IN LISTS modules)
+  get_filename_component(name ${module} NAME)
+  file(CREATE_LINK ${module} ${PROJECT_BINARY_DIR}/python/wisp/${name} SYMBOLIC)
+endforeach()
+
+# Extensions for other MPIs in the same wheel: their compilers, as in mpicxx.mpich.
+set(WISP_PYTHON_ALSO "" CACHE STRING "Wrappers of C++ compilers of more MPIs to build the extension for")
+include(ExternalProject)
+foreach(wrapper IN LISTS WISP_PYTHON_ALSO)
+  string(REPLACE mpicxx mpicc c_wrapper ${wrapper})
+  ExternalProject_Add(wisp_python_${wrapper} SOURCE_DIR ${PROJECT_SOURCE_DIR} BINARY_DIR ${PROJECT_BINARY_DIR}/${wrapper}
+    CMAKE_ARGS -DWISP_BUILD_PYTHON=ON -DWISP_BUILD_PROGRAM=OFF -DWISP_BUILD_TESTS=OFF -DWISP_BUILD_PRELOAD=OFF
+      -DWISP_BUILD_FORTRAN=OFF -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -DPython_EXECUTABLE=${Python_EXECUTABLE}
+      -DMPI_CXX_COMPILER=${wrapper} -DMPI_C_COMPILER=${c_wrapper}
+    INSTALL_COMMAND "")
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/${wrapper}/python/wisp/ DESTINATION wisp COMPONENT python
+    FILES_MATCHING PATTERN "_*.so")
+endforeach()

@@ -1,0 +1,188 @@
+"""What communicators and requests have beside the extension's methods: pickled objects, splits, await."""
+
+import pickle
+import time
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._core import Comm, Error, Request
+from ._labels import Label, ordered_bytes
+
+_FAILED = -1  # in the place of a size: this rank has nothing to send, and says why where it is
+
+
+class _Pickled:
+    """Objects as bytes, or why they are none: the others are told before it is raised."""
+
+    def __init__(self, objects: Sequence[Any]):
+        self.blocks: list[bytes] = []
+        self.error: Exception | None = None
+        try:
+            self.blocks = [pickle.dumps(one, pickle.HIGHEST_PROTOCOL) for one in objects]
+        except Exception as error:  # whatever the objects' own methods raise
+            self.error = error
+            self.blocks = [b""] * len(objects)
+
+    def sizes(self) -> "np.ndarray[Any, np.dtype[np.int64]]":
+        return np.array([_FAILED if self.error else len(block) for block in self.blocks], np.int64)
+
+    def check(self, call: str, sizes: "np.ndarray[Any, np.dtype[np.int64]]") -> None:
+        if self.error:
+            raise self.error
+        failed = np.flatnonzero(sizes == _FAILED)
+        if failed.size:
+            raise Error(f"wisp.Comm.{call}: the objects of rank {failed[0]} could not be pickled")
+
+
+def _unpickled(data: Any, sizes: "np.ndarray[Any, np.dtype[np.int64]]") -> list[Any]:
+    ends = np.cumsum(sizes)
+    view = memoryview(data)
+    return [pickle.loads(view[end - size : end]) for end, size in zip(ends.tolist(), sizes.tolist())]
+
+
+def bcast(self: Comm, obj: Any = None, root: int = 0) -> Any:
+    """The root's object, pickled, to all."""
+    pickled = _Pickled([obj] if self.rank == root else [])
+    size = pickled.sizes() if self.rank == root else np.empty(1, np.int64)
+    self.Bcast(size, root)
+    if pickled.error:
+        raise pickled.error
+    if size[0] == _FAILED:
+        raise Error(f"wisp.Comm.bcast: the object of rank {root} could not be pickled")
+    data = pickled.blocks[0] if self.rank == root else bytearray(int(size[0]))
+    self.Bcast(data, root)
+    return obj if self.rank == root else pickle.loads(data)
+
+
+def gather(self: Comm, sendobj: Any, root: int = 0) -> "list[Any] | None":
+    """Everybody's object, pickled, in a list at the root."""
+    pickled = _Pickled([sendobj])
+    sizes = np.empty(self.size, np.int64)
+    self.Allgather(pickled.sizes(), sizes)  # all must know if one has failed
+    pickled.check("gather", sizes)
+    data = bytearray(int(sizes.sum())) if self.rank == root else None
+    self.Gatherv(pickled.blocks[0], [data, sizes] if self.rank == root else None, root)
+    return _unpickled(data, sizes) if self.rank == root else None
+
+
+def allgather(self: Comm, sendobj: Any) -> list[Any]:
+    """Everybody's object, pickled, in a list on all ranks."""
+    pickled = _Pickled([sendobj])
+    sizes = np.empty(self.size, np.int64)
+    self.Allgather(pickled.sizes(), sizes)
+    pickled.check("allgather", sizes)
+    data = bytearray(int(sizes.sum()))
+    self.Allgatherv(pickled.blocks[0], [data, sizes])
+    return _unpickled(data, sizes)
+
+
+def scatter(self: Comm, sendobj: "Sequence[Any] | None" = None, root: int = 0) -> Any:
+    """Object r of the root's list, pickled, to rank r."""
+    size = np.empty(1, np.int64)
+    if self.rank != root:
+        self.Scatter(None, size, root)
+        if size[0] == _FAILED:
+            raise Error(f"wisp.Comm.scatter: rank {root} has no list of {self.size} objects that can be pickled")
+        data = bytearray(int(size[0]))
+        self.Scatterv(None, data, root)
+        return pickle.loads(data)
+    objects = list(sendobj) if sendobj is not None else []
+    pickled = _Pickled(objects)
+    if len(objects) != self.size:
+        pickled.error = ValueError(f"wisp.Comm.scatter: {len(objects)} objects for {self.size} ranks")
+        pickled.blocks = [b""] * self.size
+    sizes = pickled.sizes()
+    self.Scatter(sizes, size, root)
+    if pickled.error:
+        raise pickled.error
+    data = bytearray(int(size[0]))
+    self.Scatterv([b"".join(pickled.blocks), sizes], data, root)
+    return objects[root]
+
+
+def alltoall(self: Comm, sendobj: Sequence[Any]) -> list[Any]:
+    """Object r, pickled, to rank r; gives a list of what came, by rank."""
+    objects = list(sendobj)
+    pickled = _Pickled(objects)
+    if len(objects) != self.size:
+        pickled.error = ValueError(f"wisp.Comm.alltoall: {len(objects)} objects for {self.size} ranks")
+        pickled.blocks = [b""] * self.size
+    to, came = pickled.sizes(), np.empty(self.size, np.int64)
+    self.Alltoall(to, came)
+    pickled.check("alltoall", came)
+    data = bytearray(int(came.sum()))
+    self.Alltoallv([b"".join(pickled.blocks), to], [data, came])
+    return _unpickled(data, came)
+
+
+def exchange(self: Comm, messages: Mapping[int, Any]) -> dict[int, Any]:
+    """Objects, pickled, to any ranks, none of which knows who sends to it: gives what came, by its sender.
+
+    m partners: 2 m o + (2 + 2 ⌈log2 p⌉) α + nβ (Hoefler, Siebert, Lumsdaine 2010)."""
+    blocks = [(rank, pickle.dumps(one, pickle.HIGHEST_PROTOCOL)) for rank, one in messages.items()]
+    return {rank: pickle.loads(data) for rank, data in self._iexchange(blocks).wait()}
+
+
+def Exchange(self: Comm, messages: Iterable[tuple[int, Any]]) -> list[tuple[int, bytes]]:
+    """Buffers to any ranks, none of which knows who sends to it, several to one rank too: gives (source, bytes) for
+    each that came, by source, those of a source in the order in which it gave them."""
+    return self._iexchange(list(messages)).wait()
+
+
+def Iexchange(self: Comm, messages: Iterable[tuple[int, Any]]) -> "Request[list[tuple[int, bytes]]]":
+    """The same, started."""
+    return self._iexchange(list(messages))
+
+
+def split(self: Comm, color: "Label | None" = 0, key: Label = 0) -> Comm:
+    """The ranks with this rank's color, by their keys, then by their ranks; empty where the color is None.
+
+    Colors and keys are ints, floats, strs, bytes, or tuples of them. O(log p) messages of a color and a key."""
+    return isplit(self, color, key).wait()
+
+
+def isplit(self: Comm, color: "Label | None" = 0, key: Label = 0) -> "Request[Comm]":
+    """The same, started: the request gives the communicator."""
+    return self._split(None if color is None else ordered_bytes(color), ordered_bytes(key))
+
+
+def _await(self: "Request[Any]") -> Generator[Any, Any, Any]:
+    if self._is_simulated:
+        value, error = yield self
+        if error is not None:
+            raise error
+        return value
+    # To be asked again in each round of the event loop, whatever else it does: any number wait side by side.
+    while self.active:
+        value = self.test()
+        if value is not None or not self.active:
+            return value
+        yield
+    return None
+
+
+def wait_all(requests: "Iterable[Request[Any]]") -> list[Any]:
+    """Waits for all, and gives what each gives."""
+    return [request.wait() for request in requests]
+
+
+def wait_any(requests: "Sequence[Request[Any]]") -> "tuple[int, Any] | None":
+    """Waits for one that is active, and gives its index and what it gives; None if none is active."""
+    while any(request.active for request in requests):
+        for i, request in enumerate(requests):
+            if request.active:
+                value = request.test()
+                if not request.active:
+                    return i, value
+        time.sleep(0)
+    return None
+
+
+for _function in (bcast, gather, allgather, scatter, alltoall, exchange, Exchange, Iexchange, split, isplit):
+    setattr(Comm, _function.__name__, _function)
+setattr(Request, "__await__", _await)
+setattr(Request, "Wait", Request.wait)
+setattr(Request, "Test", Request.test)
+setattr(Request, "Start", Request.start)

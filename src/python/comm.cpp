@@ -1,0 +1,193 @@
+// Communicators, their making, and messages between two ranks.
+
+#include "wisp/comm.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "python/faces.hpp"
+#include "python/module.hpp"
+#include "python/mpi4py.hpp"
+#include "wisp/collectives.hpp"
+#include "wisp/split.hpp"
+
+namespace wisp::python {
+namespace {
+
+using Argument = const nb::object&;
+
+ConstBuffer to_send(Views& views, Argument buf, const char* argument = "buf") {
+  return views.readable(buf, {.argument = argument});
+}
+Buffer to_receive(Views& views, Argument buf, const char* argument = "buf") {
+  return views.writable(buf, {.argument = argument});
+}
+
+/// In mpi4py's status too, if one was given.
+Status told(const Status& status, nb::handle mpi4py_status) {
+  if (MPI_Status* to = status_in(mpi4py_status)) status.copy_to(to);
+  return status;
+}
+
+void define_messages(nb::class_<Comm>& comm) {
+  const auto buf = nb::arg("buf");
+  const auto dest = nb::arg("dest");
+  const auto tag = nb::arg("tag") = 0;
+  const auto source = nb::arg("source") = any_source;
+  const auto from_tag = nb::arg("tag") = any_tag;
+  const auto status = nb::arg("status") = nb::none();
+
+  using Start = Request (Comm::*)(const ConstBuffer&, int, int) const;
+  const auto define_send = [&](const Faces& names, Start start, Start init, const char* text) {
+    const auto own = [&](Start how) {
+      return [how](const Comm& on, Argument data, int to, int with_tag) {
+        Views views;
+        Request request = (on.*how)(to_send(views, data), to, with_tag);
+        return OwnRequest(std::move(request), std::move(views));
+      };
+    };
+    comm.def(
+        names.blocking,
+        [start](const Comm& on, Argument data, int to, int with_tag) {
+          Views views;
+          Request request = (on.*start)(to_send(views, data), to, with_tag);
+          wait(request, views);
+        },
+        buf, dest, tag, text);
+    comm.def(names.nonblocking, own(start), buf, dest, tag, "The same, started.");
+    comm.def(names.persistent, own(init), buf, dest, tag, "The same as a persistent request.");
+  };
+  define_send({"Send", "Isend", "Send_init"}, &Comm::isend, &Comm::send_init,
+              "A message to another rank. α + nβ.");
+  define_send({"Ssend", "Issend", "Ssend_init"}, &Comm::issend, &Comm::ssend_init,
+              "The same; it ends when the receive has begun.");
+  comm.def(
+      "Recv",
+      [](const Comm& on, Argument data, int from, int with_tag, nb::handle into) {
+        Views views;
+        Request request = on.ireceive(to_receive(views, data), from, with_tag);
+        return told(wait(request, views), into);
+      },
+      buf, source, from_tag, status, "Receives a message, and gives its status.");
+  comm.def(
+      "Irecv",
+      [](const Comm& on, Argument data, int from, int with_tag) {
+        Views views;
+        Request request = on.ireceive(to_receive(views, data), from, with_tag);
+        return OwnRequest(std::move(request), std::move(views));
+      },
+      buf, source, from_tag, "The same, started.");
+  comm.def(
+      "Recv_init",
+      [](const Comm& on, Argument data, int from, int with_tag) {
+        Views views;
+        Request request = on.receive_init(to_receive(views, data), from, with_tag);
+        return OwnRequest(std::move(request), std::move(views));
+      },
+      buf, source, from_tag, "The same as a persistent request.");
+  comm.def(
+      "Sendrecv",
+      [](const Comm& on, Argument sendbuf, int to, int sendtag, Argument recvbuf, int from, int recvtag,
+         nb::handle into) {
+        Views views;
+        const ConstBuffer sent = to_send(views, sendbuf, "sendbuf");
+        Request request =
+            on.isendrecv(sent, to, sendtag, to_receive(views, recvbuf, "recvbuf"), from, recvtag);
+        return told(wait(request, views), into);
+      },
+      nb::arg("sendbuf").none(), dest, nb::arg("sendtag") = 0, nb::arg("recvbuf") = nb::none(), source,
+      nb::arg("recvtag") = any_tag, status, "Sends and receives at once, and gives the status of what came.");
+  comm.def(
+      "Probe",
+      [](const Comm& on, int from, int with_tag, nb::handle into) {
+        return told(wait_for([&] { return on.iprobe(from, with_tag); }), into);
+      },
+      source, from_tag, status, "The status of the next message that matches, which stays to be received.");
+  comm.def(
+      "Iprobe", [](const Comm& on, int from, int with_tag) { return on.iprobe(from, with_tag); }, source,
+      from_tag, "The same, or None if none has arrived.");
+}
+
+/// Blocks of bytes to ranks that need not know of them.
+OwnRequest start_exchange(const Comm& comm, const std::vector<std::pair<int, nb::object>>& messages,
+                          Tag tag) {
+  Views views;
+  std::vector<Outgoing> outgoing;
+  for (const auto& [destination, block] : messages)
+    outgoing.push_back({destination, to_send(views, block, "messages")});
+  const auto arrivals = std::make_shared<Arrivals>();
+  Request request = comm.iexchange(outgoing, *arrivals, {tag, {}});
+  return {std::move(request), std::move(views), [arrivals](const Status&) -> nb::object {
+            nb::list blocks;
+            for (const Arrivals::Block& block : *arrivals)
+              blocks.append(nb::make_tuple(block.source, nb::bytes(block.bytes.data(), block.bytes.size())));
+            return blocks;
+          }};
+}
+
+Label label(const std::optional<nb::bytes>& ordered) {
+  if (!ordered) return std::optional<std::string>();
+  return std::span(static_cast<const std::byte*>(ordered->data()), ordered->size());
+}
+
+Task<> split_into(std::shared_ptr<Comm> made, Comm comm, Label color, Label key) {
+  const Chain chain = co_await async_split(comm, std::move(color), {}, std::move(key));
+  if (chain.empty()) co_return;
+  Request request = chain.ito_comm(*made);
+  co_await request;
+}
+
+/// Colors and keys as bytes in their order; a color of None is none.
+OwnRequest start_split(const Comm& comm, const std::optional<nb::bytes>& color, const nb::bytes& key) {
+  const auto made = std::make_shared<Comm>();
+  Request request = comm.start(split_into(made, comm, label(color), label(key)));
+  return {std::move(request), Views(), [made](const Status&) { return nb::cast(*made); }};
+}
+
+}  // namespace
+
+void define_comm(nb::module_& module) {
+  auto comm = nb::class_<Comm>(
+      module, "Comm", nb::dynamic_attr(),
+      "Ranks of an MPI communicator, mostly a range of them. Made locally, freed when nobody holds it; "
+      "operations on different communicators never interfere.");
+  comm.def(
+          "__init__",
+          [](Comm* made, nb::handle of) { new (made) Comm(Comm::duplicate(comm_in(of, "comm"))); },
+          nb::arg("comm"),
+          "All ranks of a communicator of mpi4py. Collective the first time (one MPI_Comm_dup, freed with "
+          "it), "
+          "local afterwards.")
+      .def_static(
+          "attach", [](nb::handle of) { return Comm::attach(comm_in(of, "comm")); }, nb::arg("comm"),
+          "The same without a duplicate: messages share the communicator with those of the caller.")
+      .def_prop_ro("rank", &Comm::rank, "The caller's rank; MPI.UNDEFINED if it is no member.")
+      .def_prop_ro("size", &Comm::size)
+      .def("Get_rank", &Comm::rank)
+      .def("Get_size", &Comm::size)
+      .def("__bool__", [](const Comm& of) { return !of.empty(); })
+      .def("range", &Comm::range, nb::arg("first"), nb::arg("last"), nb::arg("stride") = 1,
+           "The ranks first, first + stride, … up to last (which is one of them), empty if last < first. "
+           "Local, "
+           "no message, O(log p).")
+      .def(
+          "subset", [](const Comm& of, const std::vector<int>& ranks) { return of.subset(ranks); },
+          nb::arg("ranks"), "The given ranks, in that order. Local; O(log p) for each.")
+      .def("node", &Comm::node, "The ranks on the caller's node. Local, no message.")
+      .def("node_leaders", &Comm::node_leaders, "The first rank of each node; empty for others. Local.")
+      .def("_split", &start_split, nb::arg("color").none(), nb::arg("key"))
+      .def("translate", &Comm::translate, nb::arg("rank"), nb::arg("other"),
+           "The rank in `other` of the process with `rank` here, or MPI.UNDEFINED.")
+      .def(
+          "to_mpi", [](const Comm& of, int tag) { return wrapped(of.to_mpi(tag)); }, nb::arg("tag") = 0,
+          "A communicator of mpi4py with the same ranks, which the caller frees. Collective.")
+      .def("_iexchange", &start_exchange, nb::arg("messages"), nb::arg("tag") = nb::none());
+  define_messages(comm);
+  define_collectives(comm);
+}
+
+}  // namespace wisp::python

@@ -1,0 +1,118 @@
+#include "python/element.hpp"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "python/mpi4py.hpp"
+#include "transport/strided_type.hpp"
+#include "wisp/detail/as_size.hpp"
+
+namespace wisp::python {
+
+using detail::as_size;
+
+Element element_of_format(const char* format, std::size_t bytes) {
+  const Element opaque = {MPI_BYTE, static_cast<int>(bytes), false};
+  if (format == nullptr) return bytes == 1 ? Element{MPI_UNSIGNED_CHAR} : opaque;
+  const bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+  if (*format == '@' || *format == '=' || *format == (is_little ? '<' : '>')) ++format;
+  const std::size_t length = std::strlen(format);
+  if (length == 2 && format[0] == 'Z') {
+    if (format[1] == 'f') return {MPI_C_FLOAT_COMPLEX};
+    if (format[1] == 'd') return {MPI_C_DOUBLE_COMPLEX};
+    if (format[1] == 'g') return {MPI_C_LONG_DOUBLE_COMPLEX};
+  }
+  if (length != 1) return opaque;
+  switch (*format) {
+    case '?':
+      return {MPI_C_BOOL};
+    case 'b':
+      return {MPI_SIGNED_CHAR};
+    case 'B':
+      return {MPI_UNSIGNED_CHAR};
+    case 'c':
+      return {MPI_CHAR};
+    case 'h':
+      return {MPI_SHORT};
+    case 'H':
+      return {MPI_UNSIGNED_SHORT};
+    case 'i':
+      return {MPI_INT};
+    case 'I':
+      return {MPI_UNSIGNED};
+    // With an order of bytes before it, a long has four of them.
+    case 'l':
+      return {bytes == 4 ? MPI_INT32_T : MPI_LONG};
+    case 'L':
+      return {bytes == 4 ? MPI_UINT32_T : MPI_UNSIGNED_LONG};
+    case 'q':
+      return {MPI_LONG_LONG};
+    case 'Q':
+      return {MPI_UNSIGNED_LONG_LONG};
+    case 'f':
+      return {MPI_FLOAT};
+    case 'd':
+      return {MPI_DOUBLE};
+    case 'g':
+      return {MPI_LONG_DOUBLE};
+    default:
+      return opaque;
+  }
+}
+
+Element element_of_dlpack(int code, int bits) {
+  struct Known {
+    int code;
+    int bits;
+    MPI_Datatype type;
+  };
+  const Known known[] = {{0, 8, MPI_INT8_T},    {0, 16, MPI_INT16_T},         {0, 32, MPI_INT32_T},
+                         {0, 64, MPI_INT64_T},  {1, 8, MPI_UINT8_T},          {1, 16, MPI_UINT16_T},
+                         {1, 32, MPI_UINT32_T}, {1, 64, MPI_UINT64_T},        {2, 32, MPI_FLOAT},
+                         {2, 64, MPI_DOUBLE},   {5, 64, MPI_C_FLOAT_COMPLEX}, {5, 128, MPI_C_DOUBLE_COMPLEX},
+                         {6, 8, MPI_C_BOOL}};
+  for (const Known& one : known) {
+    if (one.code == code && one.bits == bits) return {one.type};
+  }
+  return {MPI_BYTE, (bits + 7) / 8, false};
+}
+
+Elements elements_of(void* address, const Element& element, std::size_t bytes, const ArrayShape& shape,
+                     const Use& use) {
+  const auto argument = std::string(use.argument);
+  if (use.is_reduced && !element.is_number) {
+    throw_type_error(argument + ": its elements are no numbers of MPI, and cannot be reduced");
+  }
+  // Inner dimensions without gaps are elements in a row.
+  std::size_t dimensions = shape.sizes.size();
+  std::size_t run = 1;
+  bool is_empty = false;
+  for (const MPI_Aint size : shape.sizes) is_empty = is_empty || size == 0;
+  if (is_empty) return {address, 0, element.of_type == 1 ? element.type : MPI_BYTE};
+  while (dimensions > 0 && (shape.sizes[dimensions - 1] == 1 ||
+                            shape.strides[dimensions - 1] == static_cast<MPI_Aint>(run * bytes))) {
+    run *= as_size(shape.sizes[--dimensions]);
+  }
+  const std::size_t in_run = run * as_size(element.of_type);
+  if (dimensions == 0) {
+    if (element.of_type == 1) return {address, run, element.type};
+    // One of the datatype is one element, so that counts are of elements.
+    return {address, run,
+            detail::strided_type(element.type, element.of_type, {}, static_cast<MPI_Aint>(bytes))};
+  }
+  if (use.is_reduced) {
+    throw_value_error(argument +
+                      ": the array has gaps or another order than C's, which a reduction cannot take; "
+                      "numpy.ascontiguousarray makes a copy without");
+  }
+  const bool is_forward = shape.strides[0] > 0;
+  std::vector<detail::Dimension> inner;
+  for (std::size_t i = dimensions; i-- > (is_forward ? 1U : 0U);)
+    inner.push_back({shape.sizes[i], shape.strides[i]});
+  const MPI_Aint extent = is_forward ? shape.strides[0] : static_cast<MPI_Aint>(bytes);
+  return {address, is_forward ? as_size(shape.sizes[0]) : 1,
+          detail::strided_type(element.type, static_cast<MPI_Aint>(in_run), inner, extent)};
+}
+
+}  // namespace wisp::python

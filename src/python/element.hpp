@@ -1,0 +1,37 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+
+#include "python/views.hpp"
+
+// What the elements of an array of Python are to MPI.
+
+namespace wisp::python {
+
+/// `of_type` elements of one of MPI's datatypes. What MPI has no datatype for (records, texts, half
+/// precision, other byte orders) goes as bytes, on which no operator works.
+struct Element {
+  MPI_Datatype type;
+  int of_type = 1;
+  bool is_number = true;
+};
+
+/// Of a format of the struct module, as the buffer protocol has it; null: bytes.
+Element element_of_format(const char* format, std::size_t bytes);
+/// Of DLPack's code (0: signed, 1: unsigned, 2: floating, 5: complex, 6: bool) and bits.
+Element element_of_dlpack(int code, int bits);
+
+struct ArrayShape {
+  std::span<const MPI_Aint> sizes;    ///< of dimensions, the last one the innermost
+  std::span<const MPI_Aint> strides;  ///< in bytes
+};
+
+/// An array at `address`, its elements in the order of their indices. Without gaps they are counted; with
+/// gaps the count is that of the first dimension.
+Elements elements_of(void* address, const Element& element, std::size_t bytes, const ArrayShape& shape,
+                     const Use& use);
+
+}  // namespace wisp::python

@@ -1,0 +1,82 @@
+#include "python/mpi4py.hpp"
+
+#include <string>
+
+namespace wisp::python {
+namespace {
+
+template <class Handle>
+Handle* handle_in(nb::handle object) {
+  return reinterpret_cast<Handle*>(nb::cast<std::uintptr_t>(mpi4py().addressof(object)));
+}
+
+std::string class_of(nb::handle object) {
+  return nb::cast<std::string>(object.type().attr("__name__"));
+}
+
+template <class Handle>
+Handle checked(nb::handle object, const nb::object& is_a, const char* argument, const char* what) {
+  if (!nb::isinstance(object, is_a)) {
+    throw_type_error(std::string(argument) + ": " + what + " is expected, not " + class_of(object));
+  }
+  return *handle_in<Handle>(object);
+}
+
+}  // namespace
+
+const Mpi4py& mpi4py() {
+  // Never freed: at the end of the program nobody says when the last use has been.
+  static const Mpi4py* const names = [] {
+    const nb::module_ module = nb::module_::import_("mpi4py.MPI");
+    return new Mpi4py{module,
+                      module.attr("_addressof"),
+                      module.attr("Datatype"),
+                      module.attr("Comm"),
+                      module.attr("Op"),
+                      module.attr("Intracomm"),
+                      module.attr("IN_PLACE"),
+                      module.attr("BOTTOM")};
+  }();
+  return *names;
+}
+
+bool is_in_place(nb::handle object) {
+  return object.is(mpi4py().in_place);
+}
+
+bool is_datatype(nb::handle object) {
+  return nb::isinstance(object, mpi4py().datatype);
+}
+
+MPI_Comm comm_in(nb::handle object, const char* argument) {
+  return checked<MPI_Comm>(object, mpi4py().comm, argument, "a communicator of mpi4py");
+}
+
+MPI_Datatype datatype_in(nb::handle object, const char* argument) {
+  return checked<MPI_Datatype>(object, mpi4py().datatype, argument, "a datatype of mpi4py");
+}
+
+MPI_Op op_in(nb::handle object) {
+  if (object.is_none()) return MPI_SUM;
+  return checked<MPI_Op>(object, mpi4py().op, "op", "an operator of mpi4py");
+}
+
+MPI_Status* status_in(nb::handle object) {
+  return object.is_none() ? nullptr : handle_in<MPI_Status>(object);
+}
+
+nb::object wrapped(MPI_Comm comm) {
+  nb::object made = mpi4py().intracomm();
+  *handle_in<MPI_Comm>(made) = comm;
+  return made;
+}
+
+void throw_type_error(const std::string& sentence) {
+  throw nb::type_error(sentence.c_str());
+}
+
+void throw_value_error(const std::string& sentence) {
+  throw nb::value_error(sentence.c_str());
+}
+
+}  // namespace wisp::python
