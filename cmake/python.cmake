@@ -40,21 +40,34 @@ install(TARGETS wisp_python LIBRARY DESTINATION wisp COMPONENT python)
 # To be used from here: PYTHONPATH=<build>/python.
 file(GLOB modules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/wisp/*.py ${PROJECT_SOURCE_DIR}/python/wisp/*.pyi
   ${PROJECT_SOURCE_DIR}/python/wisp/py.typed)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/python/wisp)
 foreach(module IN LISTS modules)
   get_filename_component(name ${module} NAME)
   file(CREATE_LINK ${module} ${PROJECT_BINARY_DIR}/python/wisp/${name} SYMBOLIC)
 endforeach()
+
+# For tests: where mpi4py finds the MPI. Its wheels look for one by its usual name, which Debian's MPICH has not.
+list(GET MPI_C_LIBRARIES 0 mpi_library)
+file(REAL_PATH ${mpi_library} mpi_library)
+set(wisp_python_environment "PYTHONPATH=${PROJECT_BINARY_DIR}/python;MPI4PY_MPIABI=${wisp_mpi_kind};MPI4PY_LIBMPI=${mpi_library}")
+if(wisp_mpi_kind STREQUAL mpich)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/mpi4py)
+  file(CREATE_LINK ${mpi_library} ${PROJECT_BINARY_DIR}/mpi4py/libmpi.so.12 SYMBOLIC)
+  list(APPEND wisp_python_environment "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/mpi4py")
+endif()
 
 # Extensions for other MPIs in the same wheel: their compilers, as in mpicxx.mpich.
 set(WISP_PYTHON_ALSO "" CACHE STRING "Wrappers of C++ compilers of more MPIs to build the extension for")
 include(ExternalProject)
 foreach(wrapper IN LISTS WISP_PYTHON_ALSO)
   string(REPLACE mpicxx mpicc c_wrapper ${wrapper})
-  ExternalProject_Add(wisp_python_${wrapper} SOURCE_DIR ${PROJECT_SOURCE_DIR} BINARY_DIR ${PROJECT_BINARY_DIR}/${wrapper}
+  string(MAKE_C_IDENTIFIER ${wrapper} name)
+  set(folder ${PROJECT_BINARY_DIR}/also/${name})
+  ExternalProject_Add(wisp_python_${name} SOURCE_DIR ${PROJECT_SOURCE_DIR} BINARY_DIR ${folder}
     CMAKE_ARGS -DWISP_BUILD_PYTHON=ON -DWISP_BUILD_PROGRAM=OFF -DWISP_BUILD_TESTS=OFF -DWISP_BUILD_PRELOAD=OFF
       -DWISP_BUILD_FORTRAN=OFF -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -DPython_EXECUTABLE=${Python_EXECUTABLE}
       -DMPI_CXX_COMPILER=${wrapper} -DMPI_C_COMPILER=${c_wrapper}
     INSTALL_COMMAND "")
-  install(DIRECTORY ${PROJECT_BINARY_DIR}/${wrapper}/python/wisp/ DESTINATION wisp COMPONENT python
+  install(DIRECTORY ${folder}/python/wisp/ DESTINATION wisp COMPONENT python
     FILES_MATCHING PATTERN "_*.so")
 endforeach()

@@ -17,5 +17,5 @@ from ._sort import argsort, isort, nth_element, searchsorted, sort, take, top_k,
 __all__ = [
     "Comm", "Error", "Halo", "Neighborhood", "Report", "Request", "Status", "argsort", "isort", "nth_element",
     "searchsorted", "simulate", "simulated_time", "simulated_work", "sort", "take", "top_k", "unique", "wait_all",
-    "wait_any",
+    "wait_any", "__version__",
 ]  # fmt: skip

@@ -74,7 +74,8 @@ def of(array: Array) -> Words:
     if dtype.names is not None:
         columns = [np.zeros((rows, 0), np.uint64)]
         for name in dtype.names:
-            field = array[name].reshape(rows, -1)
+            field = array[name]
+            field = field.reshape(rows, int(np.prod(field.shape[1:])))
             columns += [of(field[:, i]) for i in range(field.shape[1])]
         return np.concatenate(columns, axis=1)
     if dtype.kind in "SV":

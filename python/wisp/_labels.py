@@ -6,12 +6,12 @@ texts before bytes, bytes before tuples.
 
 import struct
 from operator import index
-from typing import Union
+from typing import SupportsFloat, SupportsIndex, Union
 
-Label = Union[int, float, str, bytes, "tuple[Label, ...]"]
+Label = Union[str, bytes, SupportsIndex, SupportsFloat, "tuple[Label, ...]"]
 
 
-def _number(value: float) -> bytes:
+def _number(value: "SupportsIndex | SupportsFloat") -> bytes:
     """The nearest double, as an integer in its order, and for integers what is missing to it."""
     try:
         exact = index(value)  # type: ignore[arg-type]  # floats have none

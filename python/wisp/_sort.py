@@ -17,10 +17,10 @@ def _world(comm: "Comm | None") -> Comm:
 
 
 def _flat(call: str, array: Any) -> Array:
-    array = np.asarray(array)
-    if array.ndim != 1:
-        raise ValueError(f"wisp.{call}: an array of one dimension is expected, not of {array.ndim}")
-    return array
+    flat: Array = np.asarray(array)
+    if flat.ndim != 1:
+        raise ValueError(f"wisp.{call}: an array of one dimension is expected, not of {flat.ndim}")
+    return flat
 
 
 def _number_words(call: str, array: Any) -> tuple[Array, _keys.Words]:

@@ -1,5 +1,7 @@
 #include "python/mpi4py.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include <string>
 
 namespace wisp::python {

@@ -18,28 +18,35 @@ namespace {
 using Class = nb::class_<Neighborhood>;
 using Argument = const nb::object&;
 
+int outgoing(const Neighborhood& on) {
+  return static_cast<int>(on.targets().size());
+}
+int incoming(const Neighborhood& on) {
+  return static_cast<int>(on.sources().size());
+}
+
 // As of the collectives on communicators, with a block for each neighbor.
 
 ConstBuffer from_one(Views& views, Argument given, const Neighborhood&) {
   return views.readable(given, {.argument = "sendbuf"});
 }
 ConstBuffer from_even_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.readable(given, {.argument = "sendbuf", .blocks = on.size()});
+  return views.readable(given, {.argument = "sendbuf", .blocks = outgoing(on)});
 }
 ConstBlocks from_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.readable_blocks(given, on.size(), {.argument = "sendbuf"});
+  return views.readable_blocks(given, outgoing(on), {.argument = "sendbuf"});
 }
 ConstBlocks from_typed_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.readable_typed_blocks(given, on.size(), {.argument = "sendbuf"});
+  return views.readable_typed_blocks(given, outgoing(on), {.argument = "sendbuf"});
 }
 Buffer to_even_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.writable(given, {.argument = "recvbuf", .blocks = on.size()});
+  return views.writable(given, {.argument = "recvbuf", .blocks = incoming(on)});
 }
 Blocks to_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.writable_blocks(given, on.size(), {.argument = "recvbuf"});
+  return views.writable_blocks(given, incoming(on), {.argument = "recvbuf"});
 }
 Blocks to_typed_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.writable_typed_blocks(given, on.size(), {.argument = "recvbuf"});
+  return views.writable_typed_blocks(given, incoming(on), {.argument = "recvbuf"});
 }
 
 template <auto collective, auto read, auto write>
@@ -96,7 +103,7 @@ void define_neighborhood(nb::module_& module) {
         "without "
         "`offsets` the neighbors are all that touch, 3^d - 1. Local, no message.")
       .def_prop_ro("offsets", &offsets_of);
-  in.def_prop_ro("size", &Neighborhood::size, "How many neighbors there are.")
+  in.def_prop_ro("size", &incoming, "How many neighbors there are.")
       .def_prop_ro("comm", &Neighborhood::comm)
       .def_prop_ro("dims", [](const Neighborhood& on) { return on.torus().dims(); })
       .def_prop_ro("periods",

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <coroutine>
 #include <memory>
 #include <span>
 #include <string>
@@ -47,10 +48,20 @@ void check_can_wait(Request& request, const char* call) {
   }
 }
 
-/// What runs on without anybody waiting keeps its buffers for good.
-void let_run(Request& request, Views& views) {
-  new Views(std::move(views));
-  request.free();
+/// A coroutine that nobody waits for: it frees itself, and what it holds, at its end.
+struct Detached {
+  struct promise_type {
+    Detached get_return_object() const noexcept { return {}; }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const noexcept {}  // there is nobody left to tell
+  };
+};
+
+/// In whatever polls follow, which hold the interpreter's lock.
+Detached let_run(Request request, Views) {
+  co_await request;
 }
 
 nb::object test(OwnRequest& own) {
@@ -87,23 +98,14 @@ Status wait(Request& request, Views& views) {
       if (const std::optional<Status> status = request.test()) return *status;
     }
   } catch (nb::python_error&) {
-    if (request.active()) let_run(request, views);
+    if (request.active()) let_run(std::move(request), std::move(views));
     throw;
   }
 }
 
 OwnRequest::~OwnRequest() {
-  if (!request.active()) return;
-  if (!can_wait(request)) {
-    let_run(request, views);
-    return;
-  }
-  try {
-    wait(request, views);
-  } catch (nb::python_error& error) {
-    error.discard_as_unraisable("a request that was dropped");
-  } catch (const std::exception&) {  // there is nobody to tell
-  }
+  // Not waited for, as in C++: who drops it may be about to do what it waits for.
+  if (request.active()) let_run(std::move(request), std::move(views));
 }
 
 void define_requests(nb::module_& module) {
@@ -122,9 +124,10 @@ void define_requests(nb::module_& module) {
                ", bytes=" + std::to_string(status.bytes) + ")";
       });
 
-  nb::class_<OwnRequest>(module, "Request",
-                         "An operation that was started, or (of a ..._init call) one that `start` starts. It "
-                         "holds its buffers until it ends; dropped while active, it is waited for.")
+  nb::class_<OwnRequest>(
+      module, "Request",
+      "An operation that was started, or (of a ..._init call) one that `start` starts. It "
+      "holds its buffers until it ends. Dropped while active, it runs on in whatever calls follow.")
       .def_prop_ro(
           "active", [](const OwnRequest& own) { return own.request.active(); },
           "True while there is an operation whose end has not been reported.")
@@ -134,13 +137,7 @@ void define_requests(nb::module_& module) {
       .def(
           "wait", [](OwnRequest& own) { return own.value(wait(own.request, own.views)); },
           "Waits, without the interpreter's lock, and gives the status, or what the call is for.")
-      .def("test", &test, "The same if the operation is done, else None.")
-      .def(
-          "free",
-          [](OwnRequest& own) {
-            if (own.request.active()) let_run(own.request, own.views);
-          },
-          "Lets the operation run on in whatever calls follow. Its buffers are kept for good.");
+      .def("test", &test, "The same if the operation is done, else None.");
 }
 
 }  // namespace python

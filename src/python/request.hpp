@@ -32,7 +32,7 @@ struct OwnRequest {
     request = std::move(started);
   }
   OwnRequest(OwnRequest&&) noexcept = default;
-  /// Waits for what is still in flight: no buffer dies under a message.
+  /// What is in flight runs on, and holds its buffers.
   ~OwnRequest();
 
   nb::object value(const Status& status) const;

@@ -1,6 +1,7 @@
 #include "python/views.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
 #include <string>
 #include <utility>

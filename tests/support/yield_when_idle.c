@@ -12,6 +12,9 @@ unsigned ucp_worker_progress(void* worker) {
   static progress_function progress;
   static int empty_polls;
   if (!progress) *(void**)&progress = dlsym(RTLD_NEXT, "ucp_worker_progress");
+  /* Python loads MPI late, and where only it looks. */
+  if (!progress)
+    *(void**)&progress = dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD), "ucp_worker_progress");
   const unsigned events = progress(worker);
   if (events != 0) {
     empty_polls = 0;

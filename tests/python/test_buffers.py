@@ -1,0 +1,117 @@
+"""What is a buffer: strides, orders, records, other protocols, and what is not."""
+
+import array
+from typing import Any
+
+import numpy as np
+import wisp
+from mpi4py import MPI
+from support import WispTest, Wrong
+
+
+class OnlyDlpack:
+    """As other libraries' arrays are."""
+
+    def __init__(self, of: Any):
+        self.of = of
+
+    def __dlpack__(self, **named: Any) -> Any:
+        return self.of.__dlpack__(**named)
+
+    def __dlpack_device__(self) -> Any:
+        return self.of.__dlpack_device__()
+
+
+class BuffersTest(WispTest):
+    def bcast(self, make: Any, expected: Any) -> None:
+        """`make(rank)` is what rank has before."""
+        buf = make(self.world.rank)
+        self.world.Bcast(buf, 0)
+        self.assert_same(np.asarray(buf), expected)
+
+    def test_gaps_go_as_they_are(self) -> None:
+        base = np.arange(120.0).reshape(4, 5, 6)
+        for cut in (np.s_[::2], np.s_[:, 1:4], np.s_[..., 2], np.s_[1:3, ::2, ::3], np.s_[:, ::-1], np.s_[::-1], np.s_[3:1:-1, 2]):
+            for source in (base, np.asfortranarray(base), base.transpose(2, 0, 1)):
+                if source.ndim != 3:
+                    continue
+                expected = source.copy()[cut]
+                everything = source.copy() if self.world.rank == 0 else np.full_like(source, -1)
+                view = everything[cut]
+                for face in self.faces(self.world, "Bcast"):
+                    face(view, 0)
+                    self.assert_same(view, expected)
+                if self.world.rank != 0:
+                    outside = np.ones(source.shape, bool)
+                    outside[cut] = False
+                    self.assertTrue((everything[outside] == -1).all())
+
+    def test_the_two_sides_may_have_other_shapes(self) -> None:
+        p, r = self.world.size, self.world.rank
+        matrix = np.arange(12.0).reshape(3, 4) + 100 * r
+        columns = np.zeros((p, 6))
+        self.world.Allgather(matrix[:, 1], columns[:, ::2])  # three elements each
+        self.assert_same(columns[:, ::2], np.array([[1.0, 5, 9]] * p) + 100 * np.arange(p)[:, None])
+        self.assertTrue((columns[:, 1::2] == 0).all())
+
+    def test_dtypes_that_mpi_has_not(self) -> None:
+        record = np.dtype([("a", "i4"), ("b", "S3")])
+        for dtype in ("f2", "S5", "U3", "V7", ">f8", record):
+            data = np.zeros(4, dtype)
+            if self.world.rank == 0:
+                data[:] = np.frombuffer(bytes(range(1, 4 * data.itemsize + 1)), np.uint8).view(dtype) if dtype not in ("U3",) else "abc"
+            expected = self.world.bcast(data)
+            self.world.Bcast(data, 0)
+            self.assertEqual(data.tobytes(), expected.tobytes())
+            parts = np.zeros(4 * self.world.size, dtype)
+            self.world.Allgatherv(data[: self.world.rank % 2 + 1], [parts, [q % 2 + 1 for q in range(self.world.size)]])
+            self.assertEqual(parts[0].tobytes(), expected[0].tobytes())
+            with self.assertRaisesRegex(TypeError, "sendbuf.*no numbers"):
+                self.world.Allreduce(data, data.copy())
+
+    def test_other_protocols(self) -> None:
+        self.bcast(lambda r: bytearray(b"abc" if r == 0 else b"xxx"), np.frombuffer(b"abc", np.uint8))
+        self.bcast(lambda r: array.array("d", [r + 1.0, 2]), [1, 2])
+        self.bcast(lambda r: memoryview(bytearray([r, 9])), [0, 9])
+        kept = np.full(3, self.world.rank)
+        self.world.Bcast(OnlyDlpack(kept), 0)
+        self.assert_same(kept, [0] * 3)
+        strided = np.full((3, 3), self.world.rank, "f4")
+        self.world.Bcast(OnlyDlpack(strided[:, 1]), 0)
+        self.assert_same(strided[:, 1], [0] * 3)
+        if self.world.rank == 0:
+            self.world.Bcast(b"const", 0)  # the root's is read only
+        else:
+            data = bytearray(5)
+            self.world.Bcast(data, 0)
+            self.assertEqual(bytes(data), b"const")
+
+    def test_nothing(self) -> None:
+        self.bcast(lambda r: np.zeros(0), [])
+        self.bcast(lambda r: np.zeros((3, 0))[::2], np.zeros((2, 0)))
+        self.bcast(lambda r: np.array(float(r)), 0.0)
+
+    def test_wrong_ones_are_said(self) -> None:
+        data = np.zeros(6)
+        fixed = np.zeros(3)
+        fixed.flags.writeable = False
+        wrong: Wrong = [
+            (TypeError, "buf: a buffer .* not float", lambda: self.world.Bcast(1.5, 0)),
+            (ValueError, "recvbuf cannot be written.*read-only", lambda: self.world.Allreduce(np.zeros(3), fixed)),
+            (ValueError, "sendbuf: the array has gaps", lambda: self.world.Allreduce(data[::2], np.zeros(3))),
+            (ValueError, "recvbuf: .*counts or displacements for", lambda: self.world.Allgatherv(data, [data, [1] * 99])),
+            (ValueError, "buf: 7 elements are more than the 6", lambda: self.world.Bcast([data, 7, MPI.DOUBLE], 0)),
+            (ValueError, "buf: count = -1", lambda: self.world.Bcast([data, -1], 0)),
+            (ValueError, "buf: the displacement 7", lambda: self.world.Bcast([data, (1, 7), "d"], 0)),
+            (ValueError, "buf: no datatype is called quux", lambda: self.world.Bcast([data, "quux"], 0)),
+            (TypeError, "op: an operator .* not str", lambda: self.world.Allreduce(data, data.copy(), "sum")),  # type: ignore[arg-type]
+            (TypeError, "comm: a communicator .* not int", lambda: wisp.Comm(3)),  # type: ignore[arg-type]
+            (wisp.Error, "wisp.bcast: root = 99 is outside 0", lambda: self.world.Bcast(data, 99)),
+            (wisp.Error, r"wisp.Comm.range: last = 99", lambda: self.world.range(0, 99)),
+        ]  # fmt: skip
+        for error, text, call in wrong:
+            with self.assertRaisesRegex(error, text):
+                call()
+        with self.assertRaises(wisp.Error) as raised:
+            self.world.Bcast(data, 99)
+        self.assertEqual(raised.exception.error_class, MPI.ERR_ROOT)

@@ -1,0 +1,129 @@
+"""Messages between two ranks, requests, and what waits for them."""
+
+import asyncio
+import gc
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import wisp
+from mpi4py import MPI
+from support import WispTest
+
+
+class RequestsTest(WispTest):
+    def setUp(self) -> None:
+        self.right = (self.world.rank + 1) % self.world.size
+        self.left = (self.world.rank - 1) % self.world.size
+
+    def test_messages(self) -> None:
+        data, got = np.full(3, self.world.rank), np.zeros(3, int)
+        mpi_status = MPI.Status()
+        status = self.world.Sendrecv(data, self.right, 4, got, self.left, 4, mpi_status)
+        self.assert_same(got, [self.left] * 3)
+        self.assertEqual((status.source, status.tag, status.count(MPI.LONG)), (self.left, 4, 3))
+        self.assertEqual((mpi_status.source, mpi_status.tag, mpi_status.Get_count(MPI.LONG)), (self.left, 4, 3))
+        for send in (self.world.Isend, self.world.Issend):
+            got[:] = -1
+            sent = send(data, self.right, tag=5)
+            self.assertEqual(self.world.Probe(tag=5).bytes, got.nbytes)
+            self.assertEqual(self.world.Recv(got, tag=5).source, self.left)
+            sent.wait()
+            self.assert_same(got, [self.left] * 3)
+        self.assertIsNone(self.world.Iprobe(tag=77))
+        sending, receive = self.world.Send_init(data, self.right, 6), self.world.Recv_init(got, self.left, 6)
+        for i in range(3):
+            data[:] = i
+            receive.start()
+            sending.start()
+            wisp.wait_all([sending, receive])
+            self.assert_same(got, [i] * 3)
+        with self.assertRaisesRegex(wisp.Error, "Send.*dest|destination = 99"):
+            self.world.Send(data, 99)
+
+    def test_any_order(self) -> None:
+        buffers = [np.full(2, self.world.rank + i) for i in range(5)]
+        requests = [self.world.Ibcast(buf, 0) for buf in buffers]
+        seen = set()
+        while (ended := wisp.wait_any(requests)) is not None:
+            seen.add(ended[0])
+        self.assertEqual(seen, set(range(5)))
+        for i, buf in enumerate(buffers):
+            self.assert_same(buf, [i] * 2)
+
+    def test_await(self) -> None:
+        async def ring(i: int) -> Any:
+            data, got = np.full(2, i + self.world.rank), np.zeros(2, int)
+            status, _ = await asyncio.gather(self.world.Irecv(got, self.left, i), self.world.Isend(data, self.right, i))
+            self.assert_same(got, [i + self.left] * 2)
+            return status.source
+
+        async def all_at_once() -> Any:
+            return await asyncio.gather(*(ring(i) for i in range(50)))
+
+        self.assertEqual(asyncio.run(all_at_once()), [self.left] * 50)
+
+    def test_a_dropped_request_runs_on_and_keeps_its_buffers_until_it_ends(self) -> None:
+        got = np.zeros(100_000)
+        before = sys.getrefcount(got)
+        self.world.Irecv(got, self.left, 3)
+        self.assertGreater(sys.getrefcount(got), before)
+        self.world.Isend(np.full(100_000, 7.0), self.right, 3)
+        gc.collect()
+        while sys.getrefcount(got) > before:
+            self.world.Iprobe()
+        self.assertTrue((got == 7).all())
+        self.world.Barrier()
+
+    def test_a_request_outlives_its_communicator(self) -> None:
+        comm = self.world.range(0, self.world.size - 1)
+        data = np.full(4, self.world.rank)
+        request = comm.Bcast_init(data, 0)
+        del comm
+        gc.collect()
+        for _ in range(2):
+            request.start()
+            request.wait()
+            self.assert_same(data, [0] * 4)
+        with self.assertRaisesRegex(wisp.Error, "not persistent"):
+            self.world.Ibarrier().start()
+
+    def test_others_run_while_one_waits(self) -> None:
+        steps = 0
+        done = threading.Event()
+
+        def count() -> None:
+            nonlocal steps
+            while not done.is_set():
+                steps += 1
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        got = np.zeros(1)
+        if self.world.rank == 0:
+            time.sleep(0.2)
+            for r in range(1, self.world.size):
+                self.world.Send(np.ones(1), r)
+        else:
+            self.world.Recv(got, 0)
+        done.set()
+        thread.join()
+        self.assertGreater(steps, 20)
+
+    def test_two_threads_wait_on_two_communicators(self) -> None:
+        comms = [self.world.range(0, self.world.size - 1) for _ in range(2)]
+        sums = [np.zeros(1), np.zeros(1)]
+
+        def work(i: int) -> None:
+            for _ in range(50):
+                comms[i].Allreduce(np.full(1, i + 1.0), sums[i])
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assert_same(np.concatenate(sums), [self.world.size, 2 * self.world.size])

@@ -1,0 +1,86 @@
+"""async functions on the simulated cluster."""
+
+from typing import Any
+
+import numpy as np
+import wisp
+from support import WispTest
+
+
+class SimulateTest(WispTest):
+    def test_collectives_and_messages(self) -> None:
+        async def program(comm: wisp.Comm) -> Any:
+            r, p = comm.rank, comm.size
+            buf, total, got = np.full(3, r), np.zeros(3, int), np.zeros(3, int)
+            await comm.Ibcast(buf, p - 1)
+            await comm.Iallreduce(buf, total)
+            half = comm.range(0, p // 2) if r <= p // 2 else comm.range(p // 2, p - 1)
+            sent = comm.Isend(np.full(3, r), (r + 1) % p)
+            status = await comm.Irecv(got, (r - 1) % p)
+            await sent
+            blocks = await comm.Iexchange([(0, bytes([r % 250]))])
+            ordered = await wisp.isort(np.array([(7 * r) % p, r]), comm)
+            return int(total[0]), status.source, half.size, len(blocks), ordered.tolist()
+
+        for p in (2, 3, 7, 33):
+            report = wisp.simulate(program, p, jitter=1e-6, seed=p)
+            whole: list[int] = sum((result[4] for result in report.results), [])
+            self.assertEqual(whole, sorted(whole))
+            for r, result in enumerate(report.results):
+                self.assertEqual(result[:2], (p * (p - 1), (r - 1) % p))
+                self.assertEqual(result[3], p if r == 0 else 0)
+            self.assertGreater(report.seconds, 0)
+            self.assertGreater(report.messages, p)
+            self.assertEqual(report, wisp.simulate(program, p, jitter=1e-6, seed=p))
+
+    def test_thousands_of_ranks(self) -> None:
+        async def program(comm: wisp.Comm) -> float:
+            buf = np.zeros(1)
+            wisp.simulated_work(comm, 1e-3)
+            await comm.Ibcast(buf, 0)
+            return wisp.simulated_time(comm)
+
+        report = wisp.simulate(program, 4096)
+        self.assertEqual(report.messages, 4095)
+        self.assertLessEqual(report.rounds, 12)
+        self.assertGreater(min(report.results), 1e-3)
+
+    def test_errors(self) -> None:
+        async def raises(comm: wisp.Comm) -> None:
+            if comm.rank == 2:
+                raise KeyError("mine")
+            await comm.Ibarrier()
+
+        with self.assertRaisesRegex(KeyError, "mine"):
+            wisp.simulate(raises, 4)
+
+        async def wrong(comm: wisp.Comm) -> str:
+            try:
+                await comm.Ibcast(np.zeros(1), 9)
+            except wisp.Error as error:
+                return str(error)
+            return ""
+
+        self.assertIn("root = 9", wisp.simulate(wrong, 2).results[0])
+
+        async def deadlock(comm: wisp.Comm) -> None:
+            await comm.Irecv(np.zeros(1), (comm.rank + 1) % comm.size)
+
+        with self.assertRaisesRegex(wisp.Error, "rank"):
+            wisp.simulate(deadlock, 2)
+
+        async def blocks(comm: wisp.Comm) -> None:
+            comm.Barrier()
+
+        with self.assertRaisesRegex(wisp.Error, "await the request"):
+            wisp.simulate(blocks, 2)
+
+        async def sleeps(comm: wisp.Comm) -> None:
+            import asyncio
+
+            await asyncio.sleep(0)
+
+        with self.assertRaisesRegex(TypeError, "nothing else"):
+            wisp.simulate(sleeps, 2)
+        with self.assertRaisesRegex(TypeError, "not async"):
+            wisp.simulate(lambda comm: 3, 2)  # type: ignore

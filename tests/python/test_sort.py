@@ -1,0 +1,137 @@
+"""What is sorted, beside NumPy's result on all of it."""
+
+from typing import Any
+
+import numpy as np
+import wisp
+from support import Array, WispTest, Wrong
+
+RECORD = np.dtype([("name", "S3"), ("x", "f4"), ("y", "i2")])
+DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "?", "F", "D", "M8[s]", "m8[ms]", "S1", "S9",
+          "S100", "U1", "U5", "V3", ">i4", ">f8", RECORD]  # fmt: skip
+
+
+def random_array(dtype: Any, size: int, seed: int) -> Array:
+    rng = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype.names:
+        made = np.zeros(size, dtype)
+        for name in dtype.names:
+            base, shape = dtype[name].subdtype or (dtype[name], ())
+            made[name] = random_array(base, size * int(np.prod(shape)), seed + len(name)).reshape(size, *shape)
+        return made
+    if dtype.kind in "SU":
+        return np.array(["".join(chr(97 + c) for c in rng.integers(0, 3, n)) for n in rng.integers(0, 6, size)] or [""]).astype(dtype)[:size]
+    if dtype.kind == "V":
+        return np.frombuffer(rng.integers(0, 2, size * dtype.itemsize, np.uint8).tobytes(), dtype)
+    values = rng.integers(-50, 50, size)
+    if dtype.kind in "fc":
+        special = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0])
+        floats = np.where(rng.random(size) < 0.2, special[rng.integers(0, 5, size)], values / 4)
+        return (floats + (1j * values if dtype.kind == "c" else 0)).astype(dtype)
+    if dtype.kind in "mM":
+        made = values.astype(dtype)
+        made[rng.random(size) < 0.1] = "NaT"
+        return made
+    return (values if dtype.kind in "i" else np.abs(values)).astype(dtype)
+
+
+class SortTest(WispTest):
+    def sizes(self) -> "list[int]":
+        """Of this rank: some, none, on one rank only, few."""
+        p, r = self.world.size, self.world.rank
+        return [20 + 7 * r, 0, 50 if r == p - 1 else 0, 1 if r % 2 else 0, 40]
+
+    def whole(self, part: Array) -> Array:
+        return np.concatenate(self.world.allgather(part)).astype(part.dtype, copy=False)
+
+    def assert_balanced(self, part: Array, n: int) -> None:
+        p, r = self.world.size, self.world.rank
+        self.assertEqual(len(part), n // p + (r < n % p))
+
+    def assert_alike(self, got: Array, expected: Array) -> None:
+        self.assertEqual(got.dtype, expected.dtype)
+        if got.dtype.kind in "fc":
+            self.assertTrue(np.array_equal(got, expected, equal_nan=True), (got, expected))
+        else:
+            self.assertEqual(got.tobytes(), expected.tobytes())
+
+    def test_sort_argsort_take(self) -> None:
+        for dtype in DTYPES:
+            for size in self.sizes():
+                with self.subTest(dtype=dtype, size=size):
+                    part = random_array(dtype, size, self.world.rank)
+                    whole = self.whole(part)
+                    if whole.dtype.kind == "V" and not whole.dtype.names:
+                        order = np.array(sorted(range(len(whole)), key=lambda i: whole[i].tobytes()), int)
+                    else:
+                        order = np.argsort(whole, kind="stable")
+                    places = wisp.argsort(part)
+                    self.assert_balanced(places, len(whole))
+                    self.assert_same(self.whole(places), order)
+                    got = wisp.sort(part)
+                    self.assert_balanced(got, len(whole))
+                    self.assert_alike(self.whole(got), whole[order])
+                    self.assert_alike(wisp.take(part, places), whole[places.astype(int)])
+
+    def test_by_fields_and_pairs(self) -> None:
+        part = random_array(RECORD, 30, self.world.rank)
+        whole = self.whole(part)
+        for fields in ("x", ["name", "x"]):
+            self.assert_alike(self.whole(wisp.sort(part, order=fields)), np.sort(whole, order=fields, kind="stable"))
+        keys = np.random.default_rng(self.world.rank).integers(0, 9, 25)
+        values = np.arange(75).reshape(25, 3) + 1000 * self.world.rank
+        got_keys, got_values = wisp.sort((keys, values))
+        order = np.argsort(self.whole(keys), kind="stable")
+        self.assert_same(self.whole(got_keys), self.whole(keys)[order])
+        self.assert_same(self.whole(got_values), self.whole(values)[order])
+
+    def test_arrays_in_records_are_ordered_by_their_elements(self) -> None:
+        part = np.zeros(30, [("at", "i2", (2, 2))])
+        part["at"] = np.random.default_rng(self.world.rank).integers(-2, 2, (30, 2, 2))
+        whole = self.whole(part)
+        order = np.lexsort(whole["at"].reshape(-1, 4).T[::-1])
+        self.assert_same(self.whole(wisp.argsort(part)), order)
+        self.assertEqual(len(wisp.sort(part[:0])), 0)
+
+    def test_algorithms(self) -> None:
+        part = np.random.default_rng(self.world.rank).random(500)
+        for algorithm in ("janus", "rquick", "merge", ""):
+            self.assert_same(self.whole(wisp.sort(part, algorithm=algorithm)), np.sort(self.whole(part)))
+        requests = [wisp.isort(part * i) for i in (1, 2)]
+        self.assert_same(self.whole(requests[1].wait()), np.sort(self.whole(part)) * 2)
+        requests[0].wait()
+
+    def test_what_is_asked_of_an_order(self) -> None:
+        for dtype in ["i1", "u8", "f2", "f4", "f8", "?", "M8[D]", ">i2"]:
+            for size in self.sizes()[:1] + self.sizes()[3:]:
+                part = random_array(dtype, size, self.world.rank)
+                whole = np.sort(self.whole(part))
+                unique = wisp.unique(part)
+                expected = np.unique(whole)
+                self.assert_balanced(unique, len(expected))
+                self.assert_alike(self.whole(unique), expected)
+                self.assert_alike(wisp.top_k(part, 7), whole[::-1][:7])
+                if len(whole):
+                    n = len(whole) // 3
+                    self.assert_alike(np.array([wisp.nth_element(part, n)], part.dtype), whole[n : n + 1])
+                ordered = wisp.sort(part)
+                values = random_array(dtype, 5, 99 + self.world.rank)
+                for side in ("left", "right"):
+                    if not (values.dtype.kind == "f" and np.isnan(values).any()):
+                        self.assert_same(wisp.searchsorted(ordered, values, side), np.searchsorted(whole, values, side))
+
+    def test_wrong_ones_are_said(self) -> None:
+        wrong: Wrong = [
+            (ValueError, "wisp.sort: an array of one dimension", lambda: wisp.sort(np.zeros((2, 2)))),
+            (TypeError, "object have no order", lambda: wisp.sort(np.array([None]))),
+            (ValueError, "2 keys and 3 values", lambda: wisp.sort((np.zeros(2), np.zeros(3)))),
+            (ValueError, "algorithm = bogo", lambda: wisp.sort(np.zeros(2), algorithm="bogo")),
+            (TypeError, "wisp.top_k: numbers", lambda: wisp.top_k(np.array(["a"]), 1)),
+            (IndexError, "place 99999 is outside", lambda: wisp.take(np.zeros(2), [99999])),
+            (wisp.Error, "n = 99999 is outside", lambda: wisp.nth_element(np.zeros(2), 99999)),
+            (ValueError, "side = 'up'", lambda: wisp.searchsorted(np.zeros(2), 1, "up")),
+        ]  # fmt: skip
+        for error, text, call in wrong:
+            with self.assertRaisesRegex(error, text):
+                call()
