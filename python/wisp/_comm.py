@@ -14,26 +14,31 @@ _FAILED = -1  # in the place of a size: this rank has nothing to send, and says 
 
 
 class _Pickled:
-    """Objects as bytes, or why they are none: the others are told before it is raised."""
+    """So many objects as bytes, or why they are none: the others are told before it is raised."""
 
-    def __init__(self, objects: Sequence[Any]):
-        self.blocks: list[bytes] = []
+    def __init__(self, call: str, objects: Any, count: int):
+        self.call = call
         self.error: Exception | None = None
         try:
-            self.blocks = [pickle.dumps(one, pickle.HIGHEST_PROTOCOL) for one in objects]
+            self.objects = list(objects)
+            if len(self.objects) != count:
+                raise ValueError(f"wisp.Comm.{call}: {len(self.objects)} objects for {count} ranks")
+            self.blocks = [pickle.dumps(one, pickle.HIGHEST_PROTOCOL) for one in self.objects]
         except Exception as error:  # whatever the objects' own methods raise
             self.error = error
-            self.blocks = [b""] * len(objects)
+            self.blocks = [b""] * count
 
     def sizes(self) -> "np.ndarray[Any, np.dtype[np.int64]]":
         return np.array([_FAILED if self.error else len(block) for block in self.blocks], np.int64)
 
-    def check(self, call: str, sizes: "np.ndarray[Any, np.dtype[np.int64]]") -> None:
+    def check(self, sizes: "np.ndarray[Any, np.dtype[np.int64]]", ranks: "Sequence[int] | None" = None) -> None:
+        """Raises if this rank, or one of those whose sizes these are, has none."""
         if self.error:
             raise self.error
         failed = np.flatnonzero(sizes == _FAILED)
         if failed.size:
-            raise Error(f"wisp.Comm.{call}: the objects of rank {failed[0]} could not be pickled")
+            rank = failed[0] if ranks is None else ranks[failed[0]]
+            raise Error(f"wisp.Comm.{self.call}: rank {rank} has not what can be pickled and sent")
 
 
 def _unpickled(data: Any, sizes: "np.ndarray[Any, np.dtype[np.int64]]") -> list[Any]:
@@ -44,13 +49,10 @@ def _unpickled(data: Any, sizes: "np.ndarray[Any, np.dtype[np.int64]]") -> list[
 
 def bcast(self: Comm, obj: Any = None, root: int = 0) -> Any:
     """The root's object, pickled, to all."""
-    pickled = _Pickled([obj] if self.rank == root else [])
-    size = pickled.sizes() if self.rank == root else np.empty(1, np.int64)
+    pickled = _Pickled("bcast", [obj if self.rank == root else None], 1)
+    size = pickled.sizes()
     self.Bcast(size, root)
-    if pickled.error:
-        raise pickled.error
-    if size[0] == _FAILED:
-        raise Error(f"wisp.Comm.bcast: the object of rank {root} could not be pickled")
+    pickled.check(size, [root])
     data = pickled.blocks[0] if self.rank == root else bytearray(int(size[0]))
     self.Bcast(data, root)
     return obj if self.rank == root else pickle.loads(data)
@@ -58,10 +60,10 @@ def bcast(self: Comm, obj: Any = None, root: int = 0) -> Any:
 
 def gather(self: Comm, sendobj: Any, root: int = 0) -> "list[Any] | None":
     """Everybody's object, pickled, in a list at the root."""
-    pickled = _Pickled([sendobj])
+    pickled = _Pickled("gather", [sendobj], 1)
     sizes = np.empty(self.size, np.int64)
     self.Allgather(pickled.sizes(), sizes)  # all must know if one has failed
-    pickled.check("gather", sizes)
+    pickled.check(sizes)
     data = bytearray(int(sizes.sum())) if self.rank == root else None
     self.Gatherv(pickled.blocks[0], [data, sizes] if self.rank == root else None, root)
     return _unpickled(data, sizes) if self.rank == root else None
@@ -69,10 +71,10 @@ def gather(self: Comm, sendobj: Any, root: int = 0) -> "list[Any] | None":
 
 def allgather(self: Comm, sendobj: Any) -> list[Any]:
     """Everybody's object, pickled, in a list on all ranks."""
-    pickled = _Pickled([sendobj])
+    pickled = _Pickled("allgather", [sendobj], 1)
     sizes = np.empty(self.size, np.int64)
     self.Allgather(pickled.sizes(), sizes)
-    pickled.check("allgather", sizes)
+    pickled.check(sizes)
     data = bytearray(int(sizes.sum()))
     self.Allgatherv(pickled.blocks[0], [data, sizes])
     return _unpickled(data, sizes)
@@ -80,38 +82,22 @@ def allgather(self: Comm, sendobj: Any) -> list[Any]:
 
 def scatter(self: Comm, sendobj: "Sequence[Any] | None" = None, root: int = 0) -> Any:
     """Object r of the root's list, pickled, to rank r."""
-    size = np.empty(1, np.int64)
-    if self.rank != root:
-        self.Scatter(None, size, root)
-        if size[0] == _FAILED:
-            raise Error(f"wisp.Comm.scatter: rank {root} has no list of {self.size} objects that can be pickled")
-        data = bytearray(int(size[0]))
-        self.Scatterv(None, data, root)
-        return pickle.loads(data)
-    objects = list(sendobj) if sendobj is not None else []
-    pickled = _Pickled(objects)
-    if len(objects) != self.size:
-        pickled.error = ValueError(f"wisp.Comm.scatter: {len(objects)} objects for {self.size} ranks")
-        pickled.blocks = [b""] * self.size
-    sizes = pickled.sizes()
-    self.Scatter(sizes, size, root)
-    if pickled.error:
-        raise pickled.error
+    is_root = self.rank == root
+    pickled = _Pickled("scatter", sendobj if is_root else [None] * self.size, self.size)
+    sizes, size = pickled.sizes(), np.empty(1, np.int64)
+    self.Scatter(sizes if is_root else None, size, root)
+    pickled.check(size, [root])
     data = bytearray(int(size[0]))
-    self.Scatterv([b"".join(pickled.blocks), sizes], data, root)
-    return objects[root]
+    self.Scatterv([b"".join(pickled.blocks), sizes] if is_root else None, data, root)
+    return pickled.objects[root] if is_root else pickle.loads(data)
 
 
 def alltoall(self: Comm, sendobj: Sequence[Any]) -> list[Any]:
     """Object r, pickled, to rank r; gives a list of what came, by rank."""
-    objects = list(sendobj)
-    pickled = _Pickled(objects)
-    if len(objects) != self.size:
-        pickled.error = ValueError(f"wisp.Comm.alltoall: {len(objects)} objects for {self.size} ranks")
-        pickled.blocks = [b""] * self.size
+    pickled = _Pickled("alltoall", sendobj, self.size)
     to, came = pickled.sizes(), np.empty(self.size, np.int64)
     self.Alltoall(to, came)
-    pickled.check("alltoall", came)
+    pickled.check(came)
     data = bytearray(int(came.sum()))
     self.Alltoallv([b"".join(pickled.blocks), to], [data, came])
     return _unpickled(data, came)
@@ -121,19 +107,30 @@ def exchange(self: Comm, messages: Mapping[int, Any]) -> dict[int, Any]:
     """Objects, pickled, to any ranks, none of which knows who sends to it: gives what came, by its sender.
 
     m partners: 2 m o + (2 + 2 ⌈log2 p⌉) α + nβ (Hoefler, Siebert, Lumsdaine 2010)."""
-    blocks = [(rank, pickle.dumps(one, pickle.HIGHEST_PROTOCOL)) for rank, one in messages.items()]
-    return {rank: pickle.loads(data) for rank, data in self._iexchange(blocks).wait()}
+    pickled = _Pickled("exchange", messages.values(), len(messages))
+    for rank in messages:
+        if not 0 <= rank < self.size:
+            pickled.error = Error(f"wisp.Comm.exchange: rank {rank} is outside 0..{self.size - 1}")
+    # No pickle is empty: an empty block tells that there should have been one.
+    blocks = pickled.blocks if pickled.error is None else [b""] * len(messages)
+    came = self._iexchange([(rank, block) for rank, block in zip(messages, blocks) if 0 <= rank < self.size]).wait()
+    pickled.check(np.array([_FAILED if not data else len(data) for _, data in came]), [rank for rank, _ in came])
+    return {rank: pickle.loads(data) for rank, data in came}
 
 
-def Exchange(self: Comm, messages: Iterable[tuple[int, Any]]) -> list[tuple[int, bytes]]:
+def _pairs(messages: "Mapping[int, Any] | Iterable[tuple[int, Any]]") -> list[tuple[int, Any]]:
+    return list(messages.items() if isinstance(messages, Mapping) else messages)
+
+
+def Exchange(self: Comm, messages: "Mapping[int, Any] | Iterable[tuple[int, Any]]") -> list[tuple[int, bytes]]:
     """Buffers to any ranks, none of which knows who sends to it, several to one rank too: gives (source, bytes) for
     each that came, by source, those of a source in the order in which it gave them."""
-    return self._iexchange(list(messages)).wait()
+    return self._iexchange(_pairs(messages)).wait()
 
 
-def Iexchange(self: Comm, messages: Iterable[tuple[int, Any]]) -> "Request[list[tuple[int, bytes]]]":
+def Iexchange(self: Comm, messages: "Mapping[int, Any] | Iterable[tuple[int, Any]]") -> "Request[list[tuple[int, bytes]]]":
     """The same, started."""
-    return self._iexchange(list(messages))
+    return self._iexchange(_pairs(messages))
 
 
 def split(self: Comm, color: "Label | None" = 0, key: Label = 0) -> Comm:
@@ -168,10 +165,11 @@ def wait_all(requests: "Iterable[Request[Any]]") -> list[Any]:
     return [request.wait() for request in requests]
 
 
-def wait_any(requests: "Sequence[Request[Any]]") -> "tuple[int, Any] | None":
+def wait_any(requests: "Iterable[Request[Any]]") -> "tuple[int, Any] | None":
     """Waits for one that is active, and gives its index and what it gives; None if none is active."""
-    while any(request.active for request in requests):
-        for i, request in enumerate(requests):
+    all_of_them = list(requests)
+    while any(request.active for request in all_of_them):
+        for i, request in enumerate(all_of_them):
             if request.active:
                 value = request.test()
                 if not request.active:

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,9 @@ def halo(self: Neighborhood, array: Array, ghost: "int | Sequence[int]" = 1) -> 
     ends (a number, or one for each dimension). Beyond the border of a mesh they stay as they are. Parts of ranks may
     have different sizes where neighbors agree on the size of their faces. Collective, one allreduce."""
     dims, offsets = self.dims, self.offsets
-    ghosts = [ghost] * len(dims) if isinstance(ghost, int) else list(ghost)
+    ghosts = [index(g) for g in ghost] if isinstance(ghost, Sequence) else [index(ghost)] * len(dims)
+    if array.dtype.kind in "mM":
+        array = array.view(np.int64)  # which has no buffer otherwise
     error = None
     if len(ghosts) != len(dims) or array.ndim < len(dims):
         error = f"{array.ndim} dimensions and {len(ghosts)} ghost widths for a torus of {len(dims)}"
@@ -64,11 +67,14 @@ def halo(self: Neighborhood, array: Array, ghost: "int | Sequence[int]" = 1) -> 
     elif not array.flags.writeable:
         error = "the array cannot be written"
     # Whether one is wrong, and whether all are alike: then blocks can travel together.
-    shape = zlib.crc32(repr((array.shape, ghosts, array.dtype.str)).encode())
-    told = np.array([shape, ~shape, error is not None], np.int64)
+    shape = zlib.crc32(repr((array.shape, ghosts)).encode())
+    elements = zlib.crc32(repr((array.dtype, array.shape[len(dims) :])).encode())
+    told = np.array([shape, ~shape, elements, ~elements, error is not None], np.int64)
     self.comm.Allreduce(MPI.IN_PLACE, told, MPI.MAX)
-    if told[2]:
+    if told[4]:
         raise ValueError(f"wisp.Neighborhood.halo: {error or 'the array of another rank is wrong'}")
+    if told[2] != ~told[3]:
+        raise TypeError(f"wisp.Neighborhood.halo: ranks have arrays of different elements, here {array.dtype}")
     on = self if told[0] == ~told[1] else Neighborhood.adjacent(self.comm, self.sources, self.targets)
     pairs = [_slices(array.shape, ghosts, offset) for offset in offsets]
     request = on.Neighbor_alltoallw_init([array[inner] for inner, _ in pairs], [array[outer] for _, outer in pairs])

@@ -17,7 +17,10 @@ def _number(value: "SupportsIndex | SupportsFloat") -> bytes:
         exact = index(value)  # type: ignore[arg-type]  # floats have none
     except TypeError:
         exact = None
-    nearest = float(value) + 0.0  # -0 is 0
+    try:
+        nearest = float(value) + 0.0  # -0 is 0
+    except OverflowError as error:
+        raise OverflowError("a color or key is an integer beyond all doubles") from error
     if nearest != nearest:
         return b"\xff" * 16  # NaN is equal to itself, and last
     bits = int.from_bytes(struct.pack(">d", nearest), "big")
@@ -40,6 +43,7 @@ def ordered_bytes(value: Label) -> bytes:
         return b"t" + _ended(bytes(value))
     if isinstance(value, tuple):
         return b"u" + b"".join(map(ordered_bytes, value)) + b"\0"
-    if hasattr(value, "__index__") or hasattr(value, "__float__"):
+    is_number = hasattr(value, "__index__") or hasattr(value, "__float__")
+    if is_number and getattr(value, "imag", 0) == 0 and "complex" not in type(value).__name__:
         return b"n" + _number(value)
     raise TypeError(f"a color or key is an int, float, str, bytes or a tuple of them, not {type(value).__name__}")

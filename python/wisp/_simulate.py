@@ -1,7 +1,9 @@
 """async functions on a simulated cluster."""
 
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 from ._core import Comm, _simulate
@@ -36,6 +38,13 @@ def simulate(
     up to `jitter` longer, drawn from `seed`; `nodes` has the node of each rank. The same arguments give the same run.
 
     What a rank raises is raised; so is an Error if no message can move, that says who waits for whom."""
+    for name, value in [("latency", latency), ("overhead", overhead), ("jitter", jitter), ("bandwidth", bandwidth)]:
+        if not (0 <= value < math.inf) or (name == "bandwidth" and value == 0):
+            raise ValueError(f"wisp.simulate: {name} = {value} is none")
+    if index(ranks) < 1:
+        raise ValueError(f"wisp.simulate: ranks = {ranks} is less than 1")
+    if index(seed) < 0:
+        raise ValueError(f"wisp.simulate: seed = {seed} is negative")
     return Report(
         **_simulate(function, ranks, latency, overhead, bandwidth, jitter, seed, rendezvous, list(nodes))
     )

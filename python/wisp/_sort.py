@@ -1,19 +1,46 @@
 """Sorting across ranks, and what else is done with an order. An array lies on all ranks, one part after the other."""
 
+import zlib
+from operator import index
 from typing import Any, cast
 
 import numpy as np
 from mpi4py import MPI
 
 from . import _keys
-from ._core import Comm, Request, _iargsort, _inth_element, _isearchsorted, _isort, _itop_k, _iunique
+from ._core import Comm, Error, Request, _iargsort, _inth_element, _isearchsorted, _isort, _itop_k, _iunique
 from ._keys import Array
 
 Places = np.ndarray[Any, np.dtype[np.uint64]]
 
 
 def _world(comm: "Comm | None") -> Comm:
+    if comm is not None and not isinstance(comm, Comm):
+        raise TypeError(f"comm: a wisp.Comm is expected, not {type(comm).__name__}")
     return Comm(MPI.COMM_WORLD) if comm is None else comm
+
+
+def _signature(dtype: "np.dtype[Any]", rest: Any = ()) -> int:
+    """Of what all ranks must have alike; strings may have any length."""
+    return zlib.crc32(repr((dtype.kind if dtype.kind in "SU" else dtype, rest)).encode()) + 1
+
+
+def _agreed(call: str, array: Array, on: Comm, error: "Exception | None" = None) -> Array:
+    """The array, with strings as long as the longest of any rank; raises on all ranks if one has an error, or if they
+    have different elements."""
+    signature = _signature(array.dtype, array.shape[1:])
+    told = np.array([signature, ~signature, array.dtype.itemsize, error is not None], np.int64)
+    on.Allreduce(MPI.IN_PLACE, told, MPI.MAX)
+    if error is not None:
+        raise error
+    if told[3]:
+        raise Error(f"wisp.{call}: the arguments of another rank are wrong")
+    if told[0] != ~told[1]:
+        raise TypeError(f"wisp.{call}: ranks have different elements, here {array.dtype} in rows of {array.shape[1:]}")
+    if array.dtype.kind in "SU" and told[2] > array.dtype.itemsize:
+        longest = int(told[2]) // (4 if array.dtype.kind == "U" else 1)
+        return array.astype(f"{array.dtype.str[:2]}{longest}")
+    return array
 
 
 def _flat(call: str, array: Any) -> Array:
@@ -23,10 +50,11 @@ def _flat(call: str, array: Any) -> Array:
     return flat
 
 
-def _number_words(call: str, array: Any) -> tuple[Array, _keys.Words]:
+def _number_words(call: str, array: Any, on: Comm) -> tuple[Array, _keys.Words]:
     array = _flat(call, array)
     if not _keys.is_number(array.dtype):
         raise TypeError(f"wisp.{call}: numbers of up to 64 bits are expected, not {array.dtype}")
+    array = _agreed(call, array, on)
     return array, _keys.of_numbers(array)
 
 
@@ -39,7 +67,7 @@ def isort(array: Any, comm: "Comm | None" = None, *, algorithm: str = "", stable
     array = _flat("isort", array)
     if not _is_sorted_as_it_is(array.dtype):
         raise TypeError(f"wisp.isort: integers, float32 or float64 are expected, not {array.dtype}")
-    return _isort(_world(comm), np.ascontiguousarray(array), algorithm, stable)
+    return _isort(_world(comm), np.ascontiguousarray(array), algorithm, stable, _signature(array.dtype))
 
 
 def sort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | None" = None, algorithm: str = "") -> Any:
@@ -49,31 +77,43 @@ def sort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | No
     `array` is one-dimensional: numbers (NaN last), complex, bool, dates, strings of fixed length, or records, by all
     fields or those in `order`; what is equal stays in its order. Or a pair (keys, values): gives both, sorted by keys;
     row i of values belongs to key i. O(α log p log n + β n/p) and O(n/p log n) local work."""
+    on = _world(comm)
     if isinstance(array, tuple):
         keys, values = array
         if len(keys) != len(values):
             raise ValueError(f"wisp.sort: {len(keys)} keys and {len(values)} values")
-        places = argsort(keys, comm, order=order)
-        return take(keys, places, comm), take(values, places, comm)
+        if algorithm:
+            raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
+        places = argsort(keys, on, order=order)
+        return take(keys, places, on), take(values, places, on)
     array = _flat("sort", array)
+    if algorithm and not _is_sorted_as_it_is(array.dtype):
+        raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
+    if not _keys.is_number(array.dtype):
+        return take(array, argsort(array, on, order=order), on)
+    if order is not None:
+        raise ValueError(f"wisp.sort: order = {order!r} is for records, not for {array.dtype}")
+    array = _agreed("sort", array, on)
     if _is_sorted_as_it_is(array.dtype):
-        return isort(array, comm, algorithm=algorithm).wait()
-    if algorithm:
-        raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64")
-    if _keys.is_number(array.dtype):
-        return _keys.to_numbers(_isort(_world(comm), _keys.of_numbers(array), "", False).wait(), array.dtype)
-    return take(array, argsort(array, comm, order=order), comm)
+        return _isort(on, np.ascontiguousarray(array), algorithm, False, 0).wait()
+    return _keys.to_numbers(_isort(on, _keys.of_numbers(array), "", False, 0).wait(), array.dtype)
 
 
 def argsort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | None" = None) -> Places:
     """The permutation that sorts: where, counted over all ranks, each element of this rank's part of the sorted array
     is before. Equal elements are in their order. `take` brings what lies there."""
+    on = _world(comm)
     array = _flat("argsort", array)
     if order is not None:
+        if array.dtype.names is None:
+            raise ValueError(f"wisp.argsort: order = {order!r} is for records, not for {array.dtype}")
         names = [order] if isinstance(order, str) else list(order)
-        rest = [name for name in array.dtype.names or () if name not in names]
+        rest = [name for name in array.dtype.names if name not in names]
         array = array[names + rest]
-    return _iargsort(_world(comm), np.ascontiguousarray(_keys.of(array))).wait()
+    words = _keys.of(array[:0])  # raises where there is no order
+    array = _agreed("argsort", array, on)
+    words = np.ascontiguousarray(_keys.of(array))
+    return _iargsort(on, words).wait()
 
 
 def take(array: Any, places: Any, comm: "Comm | None" = None) -> Array:
@@ -81,16 +121,23 @@ def take(array: Any, places: Any, comm: "Comm | None" = None) -> Array:
     rank asks for any. Two exchanges: of places and of rows."""
     on = _world(comm)
     array = np.ascontiguousarray(array)
-    places = np.asarray(places, np.uint64).astype(np.int64)
+    wanted_places: Any = np.asarray(places)
+    error: Exception | None = None
+    if wanted_places.ndim != 1:
+        error = ValueError(f"wisp.take: places of one dimension are expected, not of {wanted_places.ndim}")
+    elif wanted_places.dtype.kind not in "iu" and wanted_places.size:
+        error = TypeError(f"wisp.take: places are integers, not {wanted_places.dtype}")
+    array = _agreed("take", array, on, error)
     sizes = np.empty(on.size, np.int64)
     on.Allgather(np.array([len(array)], np.int64), sizes)
     ends = np.cumsum(sizes)
-    wrong = (places < 0) | (places >= ends[-1])
+    wrong = (wanted_places < 0) | (wanted_places >= ends[-1])
     is_wrong = np.array([wrong.any()], np.int32)
     on.Allreduce(MPI.IN_PLACE, is_wrong, MPI.MAX)
     if is_wrong[0]:
-        what = f"{places[wrong][0]}" if wrong.any() else "one that another rank asks for"
+        what = f"{wanted_places[wrong][0]}" if wrong.any() else "one that another rank asks for"
         raise IndexError(f"wisp.take: place {what} is outside the array's 0..{ends[-1] - 1}")
+    places = wanted_places.astype(np.int64)
     owners = np.searchsorted(ends, places, side="right")
     by_owner = np.argsort(owners, kind="stable")
     asked = np.bincount(owners, minlength=on.size).astype(np.int64)
@@ -112,8 +159,9 @@ def take(array: Any, places: Any, comm: "Comm | None" = None) -> Array:
 
 def unique(array: Any, comm: "Comm | None" = None) -> Array:
     """The different elements of all ranks, sorted and balanced. Of numbers; NaN is equal to itself."""
-    array, words = _number_words("unique", array)
-    return _keys.to_numbers(_iunique(_world(comm), words).wait(), array.dtype)
+    on = _world(comm)
+    array, words = _number_words("unique", array, on)
+    return _keys.to_numbers(_iunique(on, words).wait(), array.dtype)
 
 
 def searchsorted(array: Any, values: Any, side: str = "left", comm: "Comm | None" = None) -> Places:
@@ -121,26 +169,34 @@ def searchsorted(array: Any, values: Any, side: str = "left", comm: "Comm | None
     "left") or not greater ("right"): where it belongs, counted over all ranks. Of numbers."""
     if side not in ("left", "right"):
         raise ValueError(f"wisp.searchsorted: side = {side!r} is neither left nor right")
-    array, words = _number_words("searchsorted", array)
-    asked = np.asarray(values)
-    if asked.dtype != array.dtype:
-        common = np.result_type(asked.dtype, array.dtype)
-        array, asked = array.astype(common), asked.astype(common)
-        words = _number_words("searchsorted", array)[1]
-    of_values = _number_words("searchsorted", asked.reshape(-1))[1]
-    places = _isearchsorted(_world(comm), words, of_values, side == "right").wait()
+    on = _world(comm)
+    array, asked = _flat("searchsorted", array), np.asarray(values)
+    for one in (array, asked):
+        if not _keys.is_number(one.dtype):
+            raise TypeError(f"wisp.searchsorted: numbers of up to 64 bits are expected, not {one.dtype}")
+    array = _agreed("searchsorted", array, on)
+    # Values are compared as what all of them, and the array, can be.
+    common = np.result_type(array.dtype, *map(np.dtype, on.allgather(asked.dtype.str)))
+    words = [_keys.of_numbers(one.reshape(-1).astype(common)) for one in (array, asked)]
+    places = _isearchsorted(on, words[0], words[1], side == "right").wait()
     return cast(Places, places.reshape(asked.shape))
 
 
 def top_k(array: Any, k: int, comm: "Comm | None" = None) -> Array:
     """The k largest elements of all ranks (all, if there are not so many), the largest first, on every rank. Of
     numbers; NaN counts as the largest. O(n/p + α log p + βk) expected, without sorting."""
-    array, words = _number_words("top_k", array)
-    return _keys.to_numbers(_itop_k(_world(comm), words, k).wait(), array.dtype)
+    if index(k) < 0:
+        raise ValueError(f"wisp.top_k: k = {k} is negative")
+    on = _world(comm)
+    array, words = _number_words("top_k", array, on)
+    return _keys.to_numbers(_itop_k(on, words, k).wait(), array.dtype)
 
 
 def nth_element(array: Any, n: int, comm: "Comm | None" = None) -> Any:
     """The element at place n (from 0) of the sorted array, on every rank. Of numbers. O(n/p + α log p) expected."""
-    array, words = _number_words("nth_element", array)
-    word = _inth_element(_world(comm), words, n).wait()
+    if index(n) < 0:
+        raise ValueError(f"wisp.nth_element: n = {n} is negative")
+    on = _world(comm)
+    array, words = _number_words("nth_element", array, on)
+    word = _inth_element(on, words, n).wait()
     return _keys.to_numbers(np.array([word], np.uint64), array.dtype)[0]

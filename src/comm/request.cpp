@@ -27,6 +27,13 @@ Detached run_on(Request request) {
   co_await request;
 }
 
+/// What drives an operation that has not ended.
+detail::Engine& engine_of_living(const detail::ContextPtr& context) {
+  if (context->world->closed()) [[unlikely]]
+    throw Error(MPI_ERR_COMM, "wisp::Request: the MPI communicator below has been freed");
+  return context->world->engine();
+}
+
 }  // namespace
 
 Request::Request(detail::RunningTask operation, detail::ContextPtr context, Unwinding unwinding)
@@ -100,13 +107,13 @@ Status Request::take() {
 }
 
 std::optional<Status> Request::test() {
-  if (!done()) context_->world->engine().poll();
+  if (!done()) engine_of_living(context_).poll();
   if (!done()) return std::nullopt;
   return take();
 }
 
 Status Request::wait() {
-  if (!done()) context_->world->engine().run_until([this] { return done(); });
+  if (!done()) engine_of_living(context_).run_until([this] { return done(); });
   return take();
 }
 
@@ -117,7 +124,7 @@ void Request::free() {
 /// All requests of a process share one engine; null if none is active.
 detail::Engine* engine_of(std::span<Request> requests) {
   for (const Request& request : requests) {
-    if (request.active()) return &request.context_->world->engine();
+    if (request.active()) return &engine_of_living(request.context_);
   }
   return nullptr;
 }

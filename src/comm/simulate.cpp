@@ -94,11 +94,15 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
 }
 
 double simulated_time(const Comm& comm) {
+  detail::check_usable(comm, "wisp::simulated_time");
   const auto* transport = simulated_transport(comm);
   return transport == nullptr ? 0 : transport->cluster().now(transport->rank());
 }
 
 void simulated_work(const Comm& comm, double seconds) {
+  detail::check_usable(comm, "wisp::simulated_work");
+  if (!(seconds >= 0))
+    detail::throw_error(MPI_ERR_ARG, "wisp::simulated_work: seconds = {} is no time", seconds);
   if (const auto* transport = simulated_transport(comm))
     transport->cluster().work(transport->rank(), seconds);
 }

@@ -3,6 +3,7 @@
 #include "python/faces.hpp"
 #include "python/module.hpp"
 #include "python/mpi4py.hpp"
+#include "wisp/error.hpp"
 
 namespace wisp::python {
 namespace {
@@ -71,11 +72,28 @@ void define_without_root(Class& comm, const Faces& names, const char* text) {
          nb::arg("recvbuf").none(), nb::kw_only(), nb::arg("tag") = nb::none(), nb::arg("algorithm") = "");
 }
 
+/// Where MPI does not define the operator for the elements, not all ranks would see it: some only pass them
+/// on.
+MPI_Op checked_op(Argument given, const ConstBuffer& send, const Buffer& receive) {
+  const MPI_Op op = op_in(given);
+  const MPI_Datatype type = is_in_place(send) ? receive.type : send.type;
+  char nothing[2] = {};
+  if (MPI_Reduce_local(&nothing[0], &nothing[1], 0, type, op) != MPI_SUCCESS) {
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    MPI_Type_get_name(type, name, &length);
+    throw Error(MPI_ERR_OP,
+                std::string("wisp: op: MPI does not define this operator for elements of ") + name);
+  }
+  return op;
+}
+
 template <auto collective>
 Operation reduction(const Comm& on, Views& views, Argument sendbuf, Argument recvbuf, Argument op, Tag tag,
                     Text algorithm) {
   const ConstBuffer from = from_numbers(views, sendbuf);
-  return collective(on, from, to_numbers(views, recvbuf), op_in(op), CollectiveOptions{tag, algorithm});
+  const Buffer to = to_numbers(views, recvbuf);
+  return collective(on, from, to, checked_op(op, from, to), CollectiveOptions{tag, algorithm});
 }
 template <auto collective>
 void define_reduction(Class& comm, const Faces& names, const char* text) {
@@ -94,7 +112,8 @@ Operation bcast_of(const Comm& on, Views& views, Argument buf, int root, Tag tag
 Operation reduce_of(const Comm& on, Views& views, Argument sendbuf, Argument recvbuf, Argument op, int root,
                     Tag tag, Text algorithm) {
   const ConstBuffer from = from_numbers(views, sendbuf);
-  return reduce(on, from, to_numbers(views, recvbuf), op_in(op), root, CollectiveOptions{tag, algorithm});
+  const Buffer to = to_numbers(views, recvbuf);
+  return reduce(on, from, to, checked_op(op, from, to), root, CollectiveOptions{tag, algorithm});
 }
 
 Operation reduce_scatter_of(const Comm& on, Views& views, Argument sendbuf, Argument recvbuf,
@@ -102,9 +121,9 @@ Operation reduce_scatter_of(const Comm& on, Views& views, Argument sendbuf, Argu
   const CollectiveOptions options{tag, algorithm};
   const ConstBuffer from = from_numbers(views, sendbuf);
   const Buffer to = to_numbers(views, recvbuf);
-  if (recvcounts.is_none()) return reduce_scatter_block(on, from, to, op_in(op), options);
-  return reduce_scatter(on, from, to, views.integers(recvcounts, on.size(), "recvcounts"), op_in(op),
-                        options);
+  if (recvcounts.is_none()) return reduce_scatter_block(on, from, to, checked_op(op, from, to), options);
+  return reduce_scatter(on, from, to, views.integers(recvcounts, on.size(), "recvcounts"),
+                        checked_op(op, from, to), options);
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "comm/comm_access.hpp"
 #include "python/faces.hpp"
 #include "python/module.hpp"
 #include "python/mpi4py.hpp"
-#include "wisp/collectives.hpp"
 #include "wisp/split.hpp"
 
 namespace wisp::python {
@@ -28,8 +28,8 @@ Buffer to_receive(Views& views, Argument buf, const char* argument = "buf") {
 }
 
 /// In mpi4py's status too, if one was given.
-Status told(const Status& status, nb::handle mpi4py_status) {
-  if (MPI_Status* to = status_in(mpi4py_status)) status.copy_to(to);
+Status told(const Status& status, MPI_Status* mpi4py_status) {
+  if (mpi4py_status != nullptr) status.copy_to(mpi4py_status);
   return status;
 }
 
@@ -55,7 +55,7 @@ void define_messages(nb::class_<Comm>& comm) {
         [start](const Comm& on, Argument data, int to, int with_tag) {
           Views views;
           Request request = (on.*start)(to_send(views, data), to, with_tag);
-          wait(request, views);
+          OwnRequest(std::move(request), std::move(views)).wait();
         },
         buf, dest, tag, text);
     comm.def(names.nonblocking, own(start), buf, dest, tag, "The same, started.");
@@ -68,9 +68,10 @@ void define_messages(nb::class_<Comm>& comm) {
   comm.def(
       "Recv",
       [](const Comm& on, Argument data, int from, int with_tag, nb::handle into) {
+        MPI_Status* const to_tell = status_in(into);
         Views views;
         Request request = on.ireceive(to_receive(views, data), from, with_tag);
-        return told(wait(request, views), into);
+        return told(OwnRequest(std::move(request), std::move(views)).wait(), to_tell);
       },
       buf, source, from_tag, status, "Receives a message, and gives its status.");
   comm.def(
@@ -93,18 +94,23 @@ void define_messages(nb::class_<Comm>& comm) {
       "Sendrecv",
       [](const Comm& on, Argument sendbuf, int to, int sendtag, Argument recvbuf, int from, int recvtag,
          nb::handle into) {
+        MPI_Status* const to_tell = status_in(into);
         Views views;
         const ConstBuffer sent = to_send(views, sendbuf, "sendbuf");
         Request request =
             on.isendrecv(sent, to, sendtag, to_receive(views, recvbuf, "recvbuf"), from, recvtag);
-        return told(wait(request, views), into);
+        return told(OwnRequest(std::move(request), std::move(views)).wait(), to_tell);
       },
       nb::arg("sendbuf").none(), dest, nb::arg("sendtag") = 0, nb::arg("recvbuf") = nb::none(), source,
       nb::arg("recvtag") = any_tag, status, "Sends and receives at once, and gives the status of what came.");
   comm.def(
       "Probe",
       [](const Comm& on, int from, int with_tag, nb::handle into) {
-        return told(wait_for([&] { return on.iprobe(from, with_tag); }), into);
+        MPI_Status* const to_tell = status_in(into);
+        detail::check_member(on, "wisp::Comm::Probe");
+        if (!detail::CommAccess::world(on).engine().can_wait())
+          throw Error(MPI_ERR_COMM, "wisp::Comm::Probe: a rank of a simulated cluster cannot wait");
+        return told(wait_for([&] { return on.iprobe(from, with_tag); }), to_tell);
       },
       source, from_tag, status, "The status of the next message that matches, which stays to be received.");
   comm.def(
@@ -143,6 +149,7 @@ Task<> split_into(std::shared_ptr<Comm> made, Comm comm, Label color, Label key)
 
 /// Colors and keys as bytes in their order; a color of None is none.
 OwnRequest start_split(const Comm& comm, const std::optional<nb::bytes>& color, const nb::bytes& key) {
+  detail::check_member(comm, "wisp::Comm::split");
   const auto made = std::make_shared<Comm>();
   Request request = comm.start(split_into(made, comm, label(color), label(key)));
   return {std::move(request), Views(), [made](const Status&) { return nb::cast(*made); }};
@@ -158,7 +165,7 @@ void define_comm(nb::module_& module) {
   comm.def(
           "__init__",
           [](Comm* made, nb::handle of) { new (made) Comm(Comm::duplicate(comm_in(of, "comm"))); },
-          nb::arg("comm"),
+          nb::arg("comm").none(),
           "All ranks of a communicator of mpi4py. Collective the first time (one MPI_Comm_dup, freed with "
           "it), "
           "local afterwards.")

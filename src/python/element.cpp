@@ -12,10 +12,32 @@ namespace wisp::python {
 
 using detail::as_size;
 
-Element element_of_format(const char* format, std::size_t bytes) {
+namespace {
+
+/// Of a record, outside of the names of its fields.
+bool has_objects(const char* format) {
+  bool is_name = false;
+  for (; *format != 0; ++format) {
+    if (*format == ':') is_name = !is_name;
+    if (*format == 'O' && !is_name) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Element element_of_format(const char* format, std::size_t bytes, const char* argument) {
   const Element opaque = {MPI_BYTE, static_cast<int>(bytes), false};
   if (format == nullptr) return bytes == 1 ? Element{MPI_UNSIGNED_CHAR} : opaque;
+  if (has_objects(format))
+    throw_type_error(std::string(argument) +
+                     ": its elements are objects of Python, which are pickled or not sent");
   const bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+  if ((*format == (is_little ? '>' : '<') || *format == '!') && bytes > 1 &&
+      std::strpbrk(format, "T{sw") == nullptr)
+    throw_type_error(
+        std::string(argument) +
+        ": its numbers have another byte order; array.astype(array.dtype.newbyteorder('=')) changes it");
   if (*format == '@' || *format == '=' || *format == (is_little ? '<' : '>')) ++format;
   const std::size_t length = std::strlen(format);
   if (length == 2 && format[0] == 'Z') {
@@ -106,12 +128,15 @@ Elements elements_of(void* address, const Element& element, std::size_t bytes, c
                       ": the array has gaps or another order than C's, which a reduction cannot take; "
                       "numpy.ascontiguousarray makes a copy without");
   }
-  const bool is_forward = shape.strides[0] > 0;
+  // Leading dimensions of one are none; what is said again and again (a stride of 0) is one block.
+  std::size_t outer = 0;
+  while (outer + 1 < dimensions && shape.sizes[outer] == 1) ++outer;
+  const bool is_counted = shape.strides[outer] != 0;
   std::vector<detail::Dimension> inner;
-  for (std::size_t i = dimensions; i-- > (is_forward ? 1U : 0U);)
+  for (std::size_t i = dimensions; i-- > outer + (is_counted ? 1 : 0);)
     inner.push_back({shape.sizes[i], shape.strides[i]});
-  const MPI_Aint extent = is_forward ? shape.strides[0] : static_cast<MPI_Aint>(bytes);
-  return {address, is_forward ? as_size(shape.sizes[0]) : 1,
+  const MPI_Aint extent = is_counted ? shape.strides[outer] : static_cast<MPI_Aint>(bytes);
+  return {address, is_counted ? as_size(shape.sizes[outer]) : 1,
           detail::strided_type(element.type, static_cast<MPI_Aint>(in_run), inner, extent)};
 }
 

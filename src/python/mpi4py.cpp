@@ -35,6 +35,7 @@ const Mpi4py& mpi4py() {
                       module.attr("Datatype"),
                       module.attr("Comm"),
                       module.attr("Op"),
+                      module.attr("Status"),
                       module.attr("Intracomm"),
                       module.attr("IN_PLACE"),
                       module.attr("BOTTOM")};
@@ -58,13 +59,37 @@ MPI_Datatype datatype_in(nb::handle object, const char* argument) {
   return checked<MPI_Datatype>(object, mpi4py().datatype, argument, "a datatype of mpi4py");
 }
 
+MPI_Datatype datatype_called(const std::string& code, const char* argument) {
+  try {
+    return datatype_in(mpi4py().datatype.attr("fromcode")(code), argument);
+  } catch (nb::python_error& error) {
+    const std::string sentence = std::string(argument) + ": no datatype is called " + code;
+    nb::raise_from(error, PyExc_ValueError, "%s", sentence.c_str());
+  }
+}
+
+std::int64_t integer_in(nb::handle object, const char* argument) {
+  const auto index = nb::steal(PyNumber_Index(object.ptr()));
+  const long long value = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : -1;
+  if (value == -1 && PyErr_Occurred() != nullptr) {
+    nb::python_error error;
+    const std::string sentence = std::string(argument) + ": an integer of 64 bits is expected, not " +
+                                 nb::cast<std::string>(nb::repr(object));
+    nb::raise_from(error, PyExc_TypeError, "%s", sentence.c_str());
+  }
+  return value;
+}
+
 MPI_Op op_in(nb::handle object) {
   if (object.is_none()) return MPI_SUM;
   return checked<MPI_Op>(object, mpi4py().op, "op", "an operator of mpi4py");
 }
 
 MPI_Status* status_in(nb::handle object) {
-  return object.is_none() ? nullptr : handle_in<MPI_Status>(object);
+  if (object.is_none()) return nullptr;
+  if (!nb::isinstance(object, mpi4py().status))
+    throw_type_error("status: a status of mpi4py is expected, not " + class_of(object));
+  return handle_in<MPI_Status>(object);
 }
 
 nb::object wrapped(MPI_Comm comm) {

@@ -3,6 +3,9 @@
 #include <mpi.h>
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+#include <string>
+
 // What mpi4py's objects hold, by the addresses of the handles in them: nothing here knows what a handle is.
 
 namespace wisp::python {
@@ -16,6 +19,7 @@ struct Mpi4py {
   nb::object datatype;  ///< the classes
   nb::object comm;
   nb::object op;
+  nb::object status;
   nb::object intracomm;
   nb::object in_place;  ///< the constants
   nb::object bottom;
@@ -28,6 +32,10 @@ bool is_datatype(nb::handle object);
 /// The handle in one of mpi4py's objects; a TypeError names the argument if it is none of the class.
 MPI_Comm comm_in(nb::handle object, const char* argument);
 MPI_Datatype datatype_in(nb::handle object, const char* argument);
+/// By its code, as in "d" or "i4".
+MPI_Datatype datatype_called(const std::string& code, const char* argument);
+/// A count or displacement.
+std::int64_t integer_in(nb::handle object, const char* argument);
 /// None: MPI_SUM.
 MPI_Op op_in(nb::handle object);
 /// Null for None.

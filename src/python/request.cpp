@@ -41,13 +41,6 @@ class Pause {
   int polls_before_yield_ = detail::IdleLoop::fewest_polls;
 };
 
-void check_can_wait(Request& request, const char* call) {
-  if (!can_wait(request)) {
-    throw Error(MPI_ERR_REQUEST,
-                std::string(call) + ": a rank of a simulated cluster cannot wait; await the request instead");
-  }
-}
-
 /// A coroutine that nobody waits for: it frees itself, and what it holds, at its end.
 struct Detached {
   struct promise_type {
@@ -60,30 +53,11 @@ struct Detached {
 };
 
 /// In whatever polls follow, which hold the interpreter's lock.
-Detached let_run(Request request, Views) {
+Detached let_run(Request request, Views, OwnRequest::Result) {
   co_await request;
 }
 
-nb::object test(OwnRequest& own) {
-  check_can_wait(own.request, "wisp::Request::test");
-  const std::optional<Status> status = own.request.test();
-  return status ? own.value(*status) : nb::none();
-}
-
 }  // namespace
-
-nb::object OwnRequest::value(const Status& status) const {
-  if (result) return result(status);
-  // What says nothing is the same for all.
-  static const nb::object* const nothing = new nb::object(nb::cast(Status()));
-  const bool is_nothing = status.source == any_source && status.tag == any_tag && status.bytes == 0;
-  return is_nothing ? *nothing : nb::cast(status);
-}
-
-bool can_wait(Request& request) {
-  const detail::Engine* engine = engine_of({&request, 1});
-  return engine == nullptr || engine->can_wait();
-}
 
 Status wait_for(const std::function<std::optional<Status>()>& look) {
   for (Pause pause;; pause.take()) {
@@ -91,21 +65,68 @@ Status wait_for(const std::function<std::optional<Status>()>& look) {
   }
 }
 
-Status wait(Request& request, Views& views) {
-  check_can_wait(request, "wisp::Request::wait");
+OwnRequest::~OwnRequest() {
+  // Not waited for, as in C++: who drops it may be about to do what it waits for.
+  if (active()) let_run(std::move(request_), std::move(views_), std::move(result_));
+}
+
+bool OwnRequest::is_simulated() {
+  const detail::Engine* engine = engine_of({&request_, 1});
+  return engine != nullptr && !engine->can_wait();
+}
+
+void OwnRequest::check_can_wait(const char* call) {
+  if (is_simulated()) {
+    throw Error(MPI_ERR_REQUEST,
+                std::string(call) + ": a rank of a simulated cluster cannot wait; await the request instead");
+  }
+}
+
+void OwnRequest::let_go() {
+  if (!active() && !request_.is_persistent()) views_.clear();
+}
+
+nb::object OwnRequest::value(const Status& status) {
+  let_go();
+  if (result_) given_ = std::exchange(result_, {})(status);
+  if (given_.is_valid()) return given_;
+  // What says nothing is the same for all.
+  static const nb::object* const nothing = new nb::object(nb::cast(Status()));
+  const bool is_nothing = status.source == any_source && status.tag == any_tag && status.bytes == 0;
+  return is_nothing ? *nothing : nb::cast(status);
+}
+
+Status OwnRequest::wait() {
+  check_can_wait("wisp::Request::wait");
   try {
-    for (Pause pause;; pause.take()) {
-      if (const std::optional<Status> status = request.test()) return *status;
-    }
-  } catch (nb::python_error&) {
-    if (request.active()) let_run(std::move(request), std::move(views));
+    return wait_for([this] { return request_.test(); });
+  } catch (...) {
+    if (!active()) result_ = {};  // it has failed
+    let_go();
     throw;
   }
 }
 
-OwnRequest::~OwnRequest() {
-  // Not waited for, as in C++: who drops it may be about to do what it waits for.
-  if (request.active()) let_run(std::move(request), std::move(views));
+nb::object OwnRequest::wait_for_value() {
+  return value(wait());
+}
+
+nb::object OwnRequest::test() {
+  check_can_wait("wisp::Request::test");
+  std::optional<Status> status;
+  try {
+    status = request_.test();
+  } catch (...) {
+    result_ = {};
+    let_go();
+    throw;
+  }
+  return status ? value(*status) : nb::none();
+}
+
+Task<nb::object> OwnRequest::awaited() {
+  const Status status = co_await request_;
+  co_return value(status);
 }
 
 void define_requests(nb::module_& module) {
@@ -128,16 +149,13 @@ void define_requests(nb::module_& module) {
       module, "Request",
       "An operation that was started, or (of a ..._init call) one that `start` starts. It "
       "holds its buffers until it ends. Dropped while active, it runs on in whatever calls follow.")
-      .def_prop_ro(
-          "active", [](const OwnRequest& own) { return own.request.active(); },
-          "True while there is an operation whose end has not been reported.")
-      .def_prop_ro("_is_simulated", [](OwnRequest& own) { return !can_wait(own.request); })
-      .def(
-          "start", [](OwnRequest& own) { own.request.start(); }, "Starts a persistent request.")
-      .def(
-          "wait", [](OwnRequest& own) { return own.value(wait(own.request, own.views)); },
-          "Waits, without the interpreter's lock, and gives the status, or what the call is for.")
-      .def("test", &test, "The same if the operation is done, else None.");
+      .def_prop_ro("active", &OwnRequest::active,
+                   "True while there is an operation whose end has not been reported.")
+      .def_prop_ro("_is_simulated", &OwnRequest::is_simulated)
+      .def("start", &OwnRequest::start, "Starts a persistent request.")
+      .def("wait", &OwnRequest::wait_for_value,
+           "Waits, without the interpreter's lock, and gives the status, or what the call is for.")
+      .def("test", &OwnRequest::test, "The same if the operation is done, else None.");
 }
 
 }  // namespace python

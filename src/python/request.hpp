@@ -9,6 +9,7 @@
 #include "python/views.hpp"
 #include "wisp/operation.hpp"
 #include "wisp/request.hpp"
+#include "wisp/task.hpp"
 
 // Requests as Python has them, and how Python waits.
 //
@@ -20,32 +21,46 @@ namespace wisp::python {
 namespace nb = nanobind;
 
 /// A request, what it reads and writes, and what it gives at its end (if not its status).
-struct OwnRequest {
+class OwnRequest {
+ public:
   using Result = std::function<nb::object(const Status&)>;
 
-  Request request;
-  Views views;
-  Result result;
-
   OwnRequest(Request started, Views held, Result gives = {})
-      : views(std::move(held)), result(std::move(gives)) {
-    request = std::move(started);
+      : views_(std::move(held)), result_(std::move(gives)) {
+    request_ = std::move(started);
   }
   OwnRequest(OwnRequest&&) noexcept = default;
-  /// What is in flight runs on, and holds its buffers.
+  /// What is in flight runs on, and holds all that it has.
   ~OwnRequest();
 
-  nb::object value(const Status& status) const;
+  bool active() const noexcept { return request_.active(); }
+  /// On a simulated rank, where operations are awaited.
+  bool is_simulated();
+  void start() { request_.start(); }
+  /// What is known of the message, and what the request gives. Whatever is raised by a signal (^C) ends the
+  /// wait, but not the operation.
+  Status wait();
+  nb::object wait_for_value();
+  /// None if it is not done.
+  nb::object test();
+  /// The same inside a coroutine.
+  Task<nb::object> awaited();
+
+ private:
+  nb::object value(const Status& status);
+  void check_can_wait(const char* call);
+  /// Its buffers are the caller's again.
+  void let_go();
+
+  Request request_;
+  Views views_;
+  Result result_;
+  nb::object given_;  ///< what `result` gave: whoever asks again gets the same
 };
 
-/// False on a simulated rank, where operations are awaited.
-bool can_wait(Request& request);
-
-/// To the end of a request. A signal whose handler raises (^C) ends the wait, and the operation runs on.
-Status wait(Request& request, Views& views);
+/// To its end, as the blocking methods do.
 inline void run(const Operation& operation, Views& views) {
-  Request request = operation.start();
-  wait(request, views);
+  OwnRequest(operation.start(), std::move(views)).wait();
 }
 /// Until `look` gives something.
 Status wait_for(const std::function<std::optional<Status>()>& look);

@@ -20,8 +20,8 @@ Task<nb::object> outcome_of(OwnRequest& own) {
   std::string sentence;
   int error_class = MPI_SUCCESS;
   try {
-    const Status status = co_await own.request;
-    co_return nb::make_tuple(own.value(status), nb::none());
+    nb::object value = co_await own.awaited();
+    co_return nb::make_tuple(std::move(value), nb::none());
   } catch (const Error& error) {
     sentence = error.what();
     error_class = error.error_class();

@@ -61,15 +61,32 @@ OwnRequest started(const Comm& comm, Task<T> task, Convert convert, Held... held
           [result, convert, held...](const Status&) { return convert(std::move(*result)); }};
 }
 
+/// An error on all ranks unless the signature is the same on all; 0: nobody asks.
+Task<> check_alike(Comm comm, Word signature) {
+  if (signature == 0) co_return;
+  const Word mine[] = {signature, ~signature};
+  Word most[2] = {};
+  co_await allreduce(comm, mine, Buffer(most), MPI_MAX);
+  if (most[0] != ~most[1]) throw Error(MPI_ERR_TYPE, "wisp::isort: ranks have elements of different types");
+}
+
+/// The sort has its place in the order of collectives before the check that comes first.
+Task<> checked(Task<> check, Task<> sort) {
+  co_await std::move(check);
+  co_await std::move(sort);
+}
+
 template <class T>
-OwnRequest sort_of(const Comm& comm, const Array& array, const SortOptions& options) {
+OwnRequest sort_of(const Comm& comm, const Array& array, const SortOptions& options, Word signature) {
   const auto data =
       std::make_shared<std::vector<T>>(copied(static_cast<const T*>(array.data()), array.size()));
-  Request request = comm.start(async_sort(comm, *data, Ascending(), options));
+  Request request =
+      comm.start(checked(check_alike(comm, signature), async_sort(comm, *data, Ascending(), options)));
   return {std::move(request), Views(), [data](const Status&) { return as_array(std::move(*data)); }};
 }
 
-OwnRequest isort(const Comm& comm, const Array& array, const std::string& algorithm, bool stable) {
+OwnRequest isort(const Comm& comm, const Array& array, const std::string& algorithm, bool stable,
+                 Word signature) {
   SortOptions options;
   options.stable = stable;
   // Names that live on, for the sort looks at its own later.
@@ -81,7 +98,7 @@ OwnRequest isort(const Comm& comm, const Array& array, const std::string& algori
   const nb::dlpack::dtype type = array.dtype();
   std::optional<OwnRequest> made;
   const auto try_types = [&]<class... T>() {
-    ((type == nb::dtype<T>() && (made.emplace(sort_of<T>(comm, array, options)), true)) || ...);
+    ((type == nb::dtype<T>() && (made.emplace(sort_of<T>(comm, array, options, signature)), true)) || ...);
   };
   try_types.operator()<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
                        std::uint32_t, std::uint64_t, float, double>();
@@ -171,7 +188,8 @@ OwnRequest iunique(const Comm& comm, const Words& words) {
 }  // namespace
 
 void define_sort(nb::module_& module) {
-  module.def("_isort", &isort, nb::arg("comm"), nb::arg("array"), nb::arg("algorithm"), nb::arg("stable"));
+  module.def("_isort", &isort, nb::arg("comm"), nb::arg("array"), nb::arg("algorithm"), nb::arg("stable"),
+             nb::arg("signature"));
   module.def("_iargsort", &iargsort, nb::arg("comm"), nb::arg("keys"));
   module.def("_isearchsorted", &isearchsorted, nb::arg("comm"), nb::arg("sorted"), nb::arg("values"),
              nb::arg("right"));

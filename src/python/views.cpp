@@ -1,6 +1,5 @@
 #include "python/views.hpp"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include <string>
@@ -21,10 +20,6 @@ bool is_list(nb::handle given) {
   return PyList_Check(given.ptr()) != 0 || PyTuple_Check(given.ptr()) != 0;
 }
 
-bool is_buffer(nb::handle given) {
-  return PyObject_CheckBuffer(given.ptr()) != 0 || nb::hasattr(given, "__dlpack__");
-}
-
 /// A datatype, or its character as NumPy has it.
 bool names_datatype(nb::handle given) {
   return is_datatype(given) || PyUnicode_Check(given.ptr()) != 0;
@@ -32,10 +27,7 @@ bool names_datatype(nb::handle given) {
 
 MPI_Datatype named_datatype(nb::handle given, const Use& use) {
   if (PyUnicode_Check(given.ptr()) == 0) return datatype_in(given, use.argument);
-  const auto text = nb::cast<std::string>(given);
-  const Element element = element_of_format(text.c_str(), 8);
-  if (!element.is_number) throw_value_error(std::string(use.argument) + ": no datatype is called " + text);
-  return element.type;
+  return datatype_called(nb::cast<std::string>(given), use.argument);
 }
 
 struct Extent {
@@ -50,9 +42,16 @@ struct Extent {
 }  // namespace
 
 Views::~Views() {
+  clear();
+}
+
+void Views::clear() noexcept {
   for (View& view : views_) {
     if (view.buffer.obj != nullptr) PyBuffer_Release(&view.buffer);
   }
+  views_.clear();
+  integers_.clear();
+  types_.clear();
 }
 
 Elements Views::from_buffer(nb::handle given, const Use& use) {
@@ -60,36 +59,56 @@ Elements Views::from_buffer(nb::handle given, const Use& use) {
   const int flags = PyBUF_STRIDES | PyBUF_FORMAT | (use.is_written ? PyBUF_WRITABLE : 0);
   if (PyObject_GetBuffer(given.ptr(), &view.buffer, flags) != 0) {
     nb::python_error error;
-    const std::string wrong = use.is_written ? " cannot be written: " : " cannot be read: ";
-    nb::raise_from(error, PyExc_ValueError, "%s",
-                   (use.argument + wrong + nb::cast<std::string>(nb::str(error.value()))).c_str());
+    const std::string sentence = std::string(use.argument) +
+                                 (use.is_written ? " cannot be written: " : " cannot be read: ") +
+                                 nb::cast<std::string>(nb::str(error.value()));
+    nb::raise_from(error, PyExc_ValueError, "%s", sentence.c_str());
   }
   const Py_buffer& buffer = view.buffer;
   const auto bytes = static_cast<std::size_t>(buffer.itemsize);
   const auto dimensions = static_cast<std::size_t>(buffer.ndim);
+  const Element element = element_of_format(buffer.format, bytes, use.argument);
   static_assert(sizeof(Py_ssize_t) == sizeof(MPI_Aint));
-  const ArrayShape shape = {{buffer.shape, dimensions}, {buffer.strides, dimensions}};
-  return elements_of(buffer.buf, element_of_format(buffer.format, bytes), bytes, shape, use);
+  if (buffer.strides != nullptr && buffer.shape != nullptr)
+    return elements_of(buffer.buf, element, bytes, {{buffer.shape, dimensions}, {buffer.strides, dimensions}},
+                       use);
+  // ctypes has no strides: there are no gaps.
+  const MPI_Aint count = bytes == 0 ? 0 : buffer.len / buffer.itemsize;
+  const MPI_Aint stride = buffer.itemsize;
+  return elements_of(buffer.buf, element, bytes, {{&count, 1}, {&stride, 1}}, use);
 }
 
-Elements Views::from_dlpack(nb::handle given, const Use& use) {
-  const auto array = nb::cast<nb::ndarray<>>(given);
+Elements Views::from_dlpack(nb::handle given, const Use& use, bool has_datatype) {
   const auto argument = std::string(use.argument);
+  nb::ndarray<nb::ro>& array = views_.emplace_back().array;
+  bool can_be_taken = nb::try_cast<nb::ndarray<nb::ro>>(given, array);
+  if (nb::ndarray<> written; can_be_taken && use.is_written)
+    can_be_taken = nb::try_cast<nb::ndarray<>>(given, written);
+  if (!can_be_taken) {
+    throw_type_error(argument + ": the __dlpack__ of " +
+                     nb::cast<std::string>(given.type().attr("__name__")) + " gives no array that can be " +
+                     (use.is_written ? "written" : "read"));
+  }
   if (array.device_type() != nb::device::cpu::value && array.device_type() != nb::device::cuda_host::value) {
     throw_value_error(argument + " is in memory that the host does not read (DLPack device " +
                       std::to_string(array.device_type()) + ")");
   }
-  views_.emplace_back().owner = nb::borrow(given);
   const std::size_t bytes = array.itemsize();
   std::vector<MPI_Aint> sizes;
   std::vector<MPI_Aint> strides;
+  MPI_Aint expected = static_cast<MPI_Aint>(bytes);
+  bool has_gaps = false;
   for (std::size_t i = 0; i < array.ndim(); ++i) {
     sizes.push_back(static_cast<MPI_Aint>(array.shape(i)));
     strides.push_back(static_cast<MPI_Aint>(array.stride(i)) * static_cast<MPI_Aint>(bytes));
   }
+  for (std::size_t i = sizes.size(); i-- > 0; expected *= sizes[i])
+    has_gaps = has_gaps || (sizes[i] > 1 && strides[i] != expected);
+  if (has_datatype && has_gaps)
+    throw_value_error(argument + ": with a datatype beside it, memory without gaps is expected");
   const nb::dlpack::dtype type = array.dtype();
-  return elements_of(array.data(), element_of_dlpack(type.code, type.bits * type.lanes), bytes,
-                     {sizes, strides}, use);
+  return elements_of(const_cast<void*>(array.data()), element_of_dlpack(type.code, type.bits * type.lanes),
+                     bytes, {sizes, strides}, use);
 }
 
 Elements Views::elements(nb::handle given, const Use& use) {
@@ -103,11 +122,12 @@ Elements Views::elements(nb::handle given, const Use& use) {
 Elements Views::bytes_of(nb::handle given, const Use& use) {
   if (given.is(mpi4py().bottom)) return {MPI_BOTTOM, ConstBlocks::unknown_room, MPI_BYTE};
   if (given.is_none()) return {};
-  if (PyObject_CheckBuffer(given.ptr()) == 0) {
-    const Elements found = elements(given, use);
+  if (PyObject_CheckBuffer(given.ptr()) == 0 && nb::hasattr(given, "__dlpack__")) {
+    const Elements found = from_dlpack(given, use, true);
     const auto extent = as_size(Extent(found.type).extent);
     return {found.address, found.count * extent, MPI_BYTE};
   }
+  if (PyObject_CheckBuffer(given.ptr()) == 0) return elements(given, use);  // which says what is expected
   View& view = views_.emplace_back();
   if (PyObject_GetBuffer(given.ptr(), &view.buffer,
                          use.is_written ? PyBUF_WRITABLE | PyBUF_ANY_CONTIGUOUS : PyBUF_ANY_CONTIGUOUS) !=
@@ -164,7 +184,7 @@ Elements Views::message(nb::handle given, const Use& use) {
   const nb::object buffer = given[0];
   Elements found = datatype.is_none() ? elements(buffer, whole) : with_datatype(buffer, datatype, whole);
   const std::size_t room = found.count;
-  const auto skipped = displacement.is_none() ? 0 : nb::cast<std::int64_t>(displacement);
+  const auto skipped = displacement.is_none() ? 0 : integer_in(displacement, use.argument);
   if (skipped < 0 || static_cast<std::size_t>(skipped) > room) {
     throw_value_error(argument + ": the displacement " + std::to_string(skipped) + " is outside its " +
                       std::to_string(room) + " elements");
@@ -176,7 +196,7 @@ Elements Views::message(nb::handle given, const Use& use) {
       throw_value_error(argument + ": a count is needed, for nothing says how many there are");
     return found;
   }
-  const auto wanted = nb::cast<std::int64_t>(count);
+  const auto wanted = integer_in(count, use.argument);
   if (wanted < 0) throw_value_error(argument + ": count = " + std::to_string(wanted) + " is negative");
   const auto all = static_cast<std::size_t>(wanted) * as_size(use.blocks);
   if (room != ConstBlocks::unknown_room && all > found.count) {
@@ -205,16 +225,12 @@ ConstBuffer Views::readable(nb::handle given, Use use) {
 Integers Views::integers(nb::handle given, int ranks, const char* argument) {
   std::vector<std::int64_t>& numbers = integers_.emplace_back();
   if (PyIndex_Check(given.ptr()) != 0 && PySequence_Check(given.ptr()) == 0) {
-    numbers.assign(as_size(ranks), nb::cast<std::int64_t>(given));
+    numbers.assign(as_size(ranks), integer_in(given, argument));
     return numbers;
   }
   const auto all = nb::steal(PySequence_Fast(given.ptr(), "an integer for each rank is expected"));
   if (!all.is_valid()) throw nb::python_error();
-  for (const nb::handle one : all) {
-    const auto index = nb::steal(PyNumber_Index(one.ptr()));
-    if (!index.is_valid()) throw nb::python_error();
-    numbers.push_back(nb::cast<std::int64_t>(index));
-  }
+  for (const nb::handle one : all) numbers.push_back(integer_in(one, argument));
   if (numbers.size() != as_size(ranks)) {
     throw_value_error(std::string(argument) + ": " + std::to_string(numbers.size()) +
                       " counts or displacements for " + std::to_string(ranks) + " ranks");
@@ -241,9 +257,11 @@ Blocks Views::blocks(nb::handle given, int ranks, const Use& use) {
     const std::size_t numbers = items - (datatype.is_none() ? 1 : 2);
     if (numbers > 0) counts = given[1];
     if (numbers > 1) displacements = given[2];
-    // A pair in a tuple; a list of two is the counts of two ranks.
-    if (numbers == 1 && PyTuple_Check(counts.ptr()) != 0 && nb::len(counts) == 2 &&
-        (is_list(counts[0]) || is_buffer(counts[0]) || counts[0].is_none())) {
+    // As for mpi4py, a tuple there is the pair of counts and displacements; lists are counts.
+    if (numbers == 1 && PyTuple_Check(counts.ptr()) != 0) {
+      if (nb::len(counts) != 2)
+        throw_value_error(std::string(use.argument) +
+                          ": a tuple is (counts, displacements); a list has the counts");
       displacements = counts[1];
       counts = counts[0];
     }

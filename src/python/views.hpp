@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #include <cstdint>
 #include <list>
@@ -50,19 +51,22 @@ class Views {
   /// With a datatype for each: [buffer, counts, byte displacements, datatypes], or a list of buffers.
   ConstBlocks readable_typed_blocks(nb::handle given, int ranks, Use use);
   Blocks writable_typed_blocks(nb::handle given, int ranks, Use use);
+  /// Lets go of all.
+  void clear() noexcept;
   /// One number for each of `ranks`, or one for all.
   Integers integers(nb::handle given, int ranks, const char* argument);
 
  private:
   struct View {
     Py_buffer buffer{};
-    nb::object owner;
+    nb::ndarray<nb::ro> array;  ///< where it comes by __dlpack__
   };
 
   Elements elements(nb::handle given, const Use& use);
   Elements bytes_of(nb::handle given, const Use& use);
   Elements from_buffer(nb::handle given, const Use& use);
-  Elements from_dlpack(nb::handle given, const Use& use);
+  /// With a datatype said elsewhere it must have no gaps.
+  Elements from_dlpack(nb::handle given, const Use& use, bool has_datatype = false);
   Elements message(nb::handle given, const Use& use);
   Elements with_datatype(nb::handle given, nb::handle datatype, const Use& use);
   Blocks blocks(nb::handle given, int ranks, const Use& use);

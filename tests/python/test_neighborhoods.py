@@ -49,6 +49,15 @@ class NeighborhoodsTest(WispTest):
         with self.assertRaisesRegex(ValueError, "no room for its ghost layers|another rank is wrong"):
             hood.halo(array)
 
+    def test_halos_of_other_elements(self) -> None:
+        hood = wisp.Neighborhood(self.world, [0])
+        if self.world.size > 1:
+            with self.assertRaisesRegex(TypeError, "different elements"):
+                hood.halo(np.zeros(5, "f4" if self.world.rank == 0 else "f8"))
+        dates = np.zeros(5, "M8[s]") + self.world.rank
+        hood.halo(dates, np.int64(1)).exchange()  # type: ignore[arg-type]
+        self.assert_same(dates[:1], np.array([(self.world.rank - 1) % self.world.size], "M8[s]"))
+
     def test_collectives(self) -> None:
         p, r = self.world.size, self.world.rank
         hood = wisp.Neighborhood(self.world, [p], offsets=[[1], [-1], [2], [0]])

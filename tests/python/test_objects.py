@@ -48,12 +48,22 @@ class ObjectsTest(WispTest):
                      lambda: self.world.scatter([bad] * p if r == last else None, last), lambda: self.world.alltoall([bad] * p)):  # fmt: skip
             with self.assertRaisesRegex(RuntimeError, "pickled"):
                 call()
-        if r == last:
-            with self.assertRaisesRegex(ValueError, "0 objects for"):
-                self.world.scatter([], last)
-        else:
-            with self.assertRaisesRegex(wisp.Error, f"rank {last} has no list"):
-                self.world.scatter(None, last)
+        bad_lists: list[Any] = [[], 5]
+        for wrong in bad_lists:
+            text = f"0 objects for|not iterable|rank {last} has not what can be pickled"
+            with self.assertRaisesRegex(Exception, text):
+                self.world.scatter(wrong if r == last else None, last)
+            with self.assertRaisesRegex(Exception, text):
+                self.world.alltoall(wrong if r == last else [1] * p)
+        for messages in ({0: Unpicklable()}, {0: 1, p: 2}):
+            if r == last:
+                with self.assertRaisesRegex(RuntimeError, "pickled|rank .* is outside"):
+                    self.world.exchange(messages)
+            elif r == 0:
+                with self.assertRaisesRegex(wisp.Error, f"rank {last} has not"):
+                    self.world.exchange({})
+            else:
+                self.assertEqual(self.world.exchange({}), {})
         self.assertEqual(self.world.allgather(r), list(range(p)))
 
     def test_split(self) -> None:
@@ -85,7 +95,7 @@ class ObjectsTest(WispTest):
         self.assertEqual(ordered_bytes(-0.0), ordered_bytes(0))
         self.assertEqual(ordered_bytes(math.nan), ordered_bytes(-math.nan))
         self.assertGreater(ordered_bytes(math.nan), ordered_bytes(math.inf))
-        for wrong in ([1], {}, object()):
+        for wrong in ([1], {}, object(), 1j, np.complex128(1)):
             with self.assertRaises(TypeError):
                 ordered_bytes(wrong)  # type: ignore[arg-type]
         with self.assertRaisesRegex(OverflowError, "integers have"):

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import signal
 import sys
 import threading
 import time
@@ -47,7 +48,7 @@ class RequestsTest(WispTest):
         buffers = [np.full(2, self.world.rank + i) for i in range(5)]
         requests = [self.world.Ibcast(buf, 0) for buf in buffers]
         seen = set()
-        while (ended := wisp.wait_any(requests)) is not None:
+        while (ended := wisp.wait_any(iter(requests))) is not None:
             seen.add(ended[0])
         self.assertEqual(seen, set(range(5)))
         for i, buf in enumerate(buffers):
@@ -76,6 +77,56 @@ class RequestsTest(WispTest):
             self.world.Iprobe()
         self.assertTrue((got == 7).all())
         self.world.Barrier()
+
+    def test_results_that_nobody_takes(self) -> None:
+        for _ in range(20):
+            wisp.isort(np.random.default_rng(self.world.rank).random(3000))
+            self.world.isplit("all")
+            self.world.Iexchange({0: b"block"})
+        self.world.Barrier()
+        self.world.Barrier()
+
+    def test_a_result_stays(self) -> None:
+        request = wisp.isort(np.arange(100.0))
+        first = request.wait()
+        self.assertIs(request.wait(), first)
+        self.assertIs(request.test(), first)
+        given: list[Any] = []
+        shared = wisp.isort(np.arange(1000.0))
+        threads = [threading.Thread(target=lambda: given.append(shared.wait())) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual({id(one) for one in given}, {id(given[0])})
+        data = bytearray(4)
+        done = self.world.Ibcast(data, 0)
+        done.wait()
+        data.extend(b"more")  # it is the caller's again
+
+    def test_an_interrupted_wait_can_be_waited_for_again(self) -> None:
+        def interrupt(*_: Any) -> None:
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        data = np.random.default_rng(self.world.rank).random(100_000)
+        request: Any = wisp.isort(data)
+        got = np.zeros(1)
+        message = self.world.Irecv(got, self.left, 8)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with self.assertRaises(KeyboardInterrupt):
+            message.wait()
+        with self.assertRaises(KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            self.world.Recv(got, self.left, 9)
+        signal.signal(signal.SIGALRM, before)
+        self.world.Barrier()
+        self.world.Send(np.ones(1), self.right, 9)  # what nobody waits for any more takes it
+        self.world.Send(np.full(1, 5.0), self.right, 8)
+        message.wait()
+        self.assertEqual(got[0], 5)
+        part = request.wait()
+        self.assertTrue((np.diff(part) >= 0).all())
 
     def test_a_request_outlives_its_communicator(self) -> None:
         comm = self.world.range(0, self.world.size - 1)

@@ -1,10 +1,15 @@
 """async functions on the simulated cluster."""
 
+import asyncio
 from typing import Any
 
 import numpy as np
 import wisp
 from support import WispTest
+
+
+async def wait_for(request: "wisp.Request[Any]") -> Any:
+    return await request
 
 
 class SimulateTest(WispTest):
@@ -75,9 +80,36 @@ class SimulateTest(WispTest):
         with self.assertRaisesRegex(wisp.Error, "await the request"):
             wisp.simulate(blocks, 2)
 
-        async def sleeps(comm: wisp.Comm) -> None:
-            import asyncio
+        async def probes(comm: wisp.Comm) -> None:
+            comm.Probe(0)
 
+        with self.assertRaisesRegex(wisp.Error, "cannot wait"):
+            wisp.simulate(probes, 2)
+
+        async def sorts(comm: wisp.Comm) -> None:
+            wisp.sort(np.zeros(3), comm)
+
+        with self.assertRaisesRegex(wisp.Error, "await the request"):
+            wisp.simulate(sorts, 2)
+
+        async def drops(comm: wisp.Comm) -> Any:
+            wisp.isort(np.random.default_rng(comm.rank).random(2000), comm)
+            await comm.Ibarrier()
+            return comm, comm.Ibcast(np.zeros(1), 0)
+
+        try:
+            comm, request = wisp.simulate(drops, 8).results[1]
+        except wisp.Error as error:
+            self.assertIn("never", str(error))
+        else:
+            for late in (lambda: wisp.simulated_time(comm), lambda: comm.Barrier(), lambda: request.wait(), lambda: asyncio.run(wait_for(request))):
+                with self.assertRaisesRegex(wisp.Error, "freed"):
+                    late()
+        for name, value in [("latency", -1), ("bandwidth", 0), ("jitter", float("nan")), ("seed", -1), ("ranks", 0)]:
+            with self.assertRaisesRegex(ValueError, f"{name} = "):
+                wisp.simulate(probes, **{"ranks": 2, name: value})  # type: ignore[arg-type]
+
+        async def sleeps(comm: wisp.Comm) -> None:
             await asyncio.sleep(0)
 
         with self.assertRaisesRegex(TypeError, "nothing else"):

@@ -1,5 +1,6 @@
 """What is sorted, beside NumPy's result on all of it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -121,15 +122,51 @@ class SortTest(WispTest):
                     if not (values.dtype.kind == "f" and np.isnan(values).any()):
                         self.assert_same(wisp.searchsorted(ordered, values, side), np.searchsorted(whole, values, side))
 
+    def test_all_hear_of_elements_that_differ(self) -> None:
+        p, r = self.world.size, self.world.rank
+        if p > 1:
+            mixed = np.zeros(3, "i8" if r == 0 else "f8")
+            calls: list[Callable[[], Any]] = [
+                lambda: wisp.sort(mixed), lambda: wisp.argsort(mixed), lambda: wisp.unique(mixed), lambda: wisp.top_k(mixed, 1),
+                lambda: wisp.nth_element(mixed, 0), lambda: wisp.take(mixed, [0]), lambda: wisp.searchsorted(mixed, 1),
+                lambda: wisp.take(np.zeros((3, 1 + r % 2)), [0]), lambda: wisp.sort(np.zeros(3, "S2" if r else "i4"))]  # fmt: skip
+            for call in calls:
+                with self.assertRaisesRegex(TypeError, "ranks have different elements"):
+                    call()
+            with self.assertRaisesRegex(wisp.Error, "different types"):
+                wisp.isort(mixed).wait()
+            with self.assertRaises((TypeError, wisp.Error)):
+                wisp.take(np.zeros(2), [0.5] if r == 0 else [0])
+        self.assertEqual(self.world.allgather(r), list(range(p)))
+
+    def test_strings_of_other_lengths_on_each_rank(self) -> None:
+        for kind in "SU":
+            part = np.array(["x" * (self.world.rank * 3 + 1), "a", "y"]).astype(kind)
+            got = self.whole(wisp.sort(part))
+            self.assertEqual(got.tolist(), sorted(sum(self.world.allgather(part.tolist()), [])))
+
+    def test_values_of_other_types_than_the_array(self) -> None:
+        ordered = np.arange(4) + 4 * self.world.rank
+        values = [2.5] if self.world.rank == 0 else [2, 5]
+        self.assert_same(wisp.searchsorted(ordered, values), np.searchsorted(self.whole(ordered), values))
+
     def test_wrong_ones_are_said(self) -> None:
         wrong: Wrong = [
             (ValueError, "wisp.sort: an array of one dimension", lambda: wisp.sort(np.zeros((2, 2)))),
             (TypeError, "object have no order", lambda: wisp.sort(np.array([None]))),
             (ValueError, "2 keys and 3 values", lambda: wisp.sort((np.zeros(2), np.zeros(3)))),
-            (ValueError, "algorithm = bogo", lambda: wisp.sort(np.zeros(2), algorithm="bogo")),
+            (ValueError, "algorithm = .?bogo", lambda: wisp.sort(np.zeros(2), algorithm="bogo")),
             (TypeError, "wisp.top_k: numbers", lambda: wisp.top_k(np.array(["a"]), 1)),
             (IndexError, "place 99999 is outside", lambda: wisp.take(np.zeros(2), [99999])),
             (wisp.Error, "n = 99999 is outside", lambda: wisp.nth_element(np.zeros(2), 99999)),
+            (ValueError, "order = 'x' is for records", lambda: wisp.sort(np.zeros(2), order="x")),
+            (ValueError, "order = 'x' is for records", lambda: wisp.argsort(np.zeros(2), order="x")),
+            (ValueError, "algorithm = 'merge' is for", lambda: wisp.sort((np.zeros(2), np.zeros(2)), algorithm="merge")),
+            (TypeError, "places are integers, not float64", lambda: wisp.take(np.zeros(2), [1.5])),
+            (ValueError, "places of one dimension", lambda: wisp.take(np.zeros(2), [[1]])),
+            (IndexError, "place -1 is outside", lambda: wisp.take(np.zeros(2), [-1])),
+            (ValueError, "k = -1 is negative", lambda: wisp.top_k(np.zeros(2), -1)),
+            (TypeError, "comm: a wisp.Comm", lambda: wisp.sort(np.zeros(2), 3)),  # type: ignore[arg-type]
             (ValueError, "side = 'up'", lambda: wisp.searchsorted(np.zeros(2), 1, "up")),
         ]  # fmt: skip
         for error, text, call in wrong:
