@@ -1,6 +1,7 @@
 """What communicators and requests have beside the extension's methods: pickled objects, splits, await."""
 
 import pickle
+import struct
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 from ._core import Comm, Error, Request
 from ._labels import Label, ordered_bytes
 
+_SIZE = struct.Struct("q")
+_FIRST = 512  # bytes of the first broadcast of an object
 _FAILED = -1  # in the place of a size: this rank has nothing to send, and says why where it is
 
 
@@ -48,14 +51,33 @@ def _unpickled(data: Any, sizes: "np.ndarray[Any, np.dtype[np.int64]]") -> list[
 
 
 def bcast(self: Comm, obj: Any = None, root: int = 0) -> Any:
-    """The root's object, pickled, to all."""
-    pickled = _Pickled("bcast", [obj if self.rank == root else None], 1)
-    size = pickled.sizes()
-    self.Bcast(size, root)
-    pickled.check(size, [root])
-    data = pickled.blocks[0] if self.rank == root else bytearray(int(size[0]))
-    self.Bcast(data, root)
-    return obj if self.rank == root else pickle.loads(data)
+    """The root's object, pickled, to all: a small one in one broadcast, a large one in two."""
+    first = bytearray(_FIRST)
+    data, error = b"", None
+    if self.rank == root:
+        try:
+            data = pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)
+            _SIZE.pack_into(first, 0, len(data))
+        except Exception as raised:  # whatever the object's own methods raise
+            error = raised
+            _SIZE.pack_into(first, 0, _FAILED)
+        begin = data[: _FIRST - _SIZE.size]
+        first[_SIZE.size : _SIZE.size + len(begin)] = begin
+    self.Bcast(first, root)
+    (size,) = _SIZE.unpack_from(first)
+    if error is not None:
+        raise error
+    if size == _FAILED:
+        raise Error(f"wisp.Comm.bcast: rank {root} has not what can be pickled and sent")
+    rest = size + _SIZE.size - _FIRST
+    if rest <= 0:
+        return obj if self.rank == root else pickle.loads(memoryview(first)[_SIZE.size : _SIZE.size + size])
+    if self.rank == root:
+        self.Bcast(data[-rest:], root)
+        return obj
+    whole = first + bytes(rest)
+    self.Bcast(memoryview(whole)[_FIRST:], root)
+    return pickle.loads(memoryview(whole)[_SIZE.size :])
 
 
 def gather(self: Comm, sendobj: Any, root: int = 0) -> "list[Any] | None":

@@ -27,6 +27,8 @@ class ObjectsTest(WispTest):
                 self.assertEqual(comm.gather(mine, root), mpi.gather(mine, root))
                 objects = [(r, q) for q in range(p)] if r == root else None
                 self.assertEqual(comm.scatter(objects, root), mpi.scatter(objects, root))
+            for size in [*range(470, 520), 10**6]:  # around what one broadcast takes
+                self.assertEqual(comm.bcast(bytes(size) if r == 0 else None), bytes(size))
             self.assertEqual(comm.allgather(mine), mpi.allgather(mine))
             self.assertEqual(comm.alltoall([(r, q) for q in range(p)]), [(q, r) for q in range(p)])
 
