@@ -47,13 +47,20 @@ foreach(module IN LISTS modules)
 endforeach()
 
 # For tests: where mpi4py finds the MPI. Its wheels look for one by its usual name, which Debian's MPICH has not.
-list(GET MPI_C_LIBRARIES 0 mpi_library)
-file(REAL_PATH ${mpi_library} mpi_library)
-set(wisp_python_environment "PYTHONPATH=${PROJECT_BINARY_DIR}/python;MPI4PY_MPIABI=${wisp_mpi_kind};MPI4PY_LIBMPI=${mpi_library}")
-if(wisp_mpi_kind STREQUAL mpich)
-  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/mpi4py)
-  file(CREATE_LINK ${mpi_library} ${PROJECT_BINARY_DIR}/mpi4py/libmpi.so.12 SYMBOLIC)
-  list(APPEND wisp_python_environment "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/mpi4py")
+if(WISP_BUILD_TESTS AND MPI_C_LIBRARIES)
+  list(GET MPI_C_LIBRARIES 0 mpi_library)
+  file(REAL_PATH ${mpi_library} mpi_library)
+  foreach(version 12 40)  # that of a wheel is a script for the linker
+    if(EXISTS ${mpi_library}.${version})
+      set(mpi_library ${mpi_library}.${version})
+    endif()
+  endforeach()
+  set(wisp_python_environment "PYTHONPATH=${PROJECT_BINARY_DIR}/python;MPI4PY_MPIABI=${wisp_mpi_kind};MPI4PY_LIBMPI=${mpi_library}")
+  if(wisp_mpi_kind STREQUAL mpich)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/mpi4py)
+    file(CREATE_LINK ${mpi_library} ${PROJECT_BINARY_DIR}/mpi4py/libmpi.so.12 SYMBOLIC)
+    list(APPEND wisp_python_environment "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/mpi4py")
+  endif()
 endif()
 
 # Extensions for other MPIs in the same wheel: their compilers, as in mpicxx.mpich.
