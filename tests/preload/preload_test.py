@@ -1,6 +1,6 @@
 """Programs that know nothing of wisp, with it under them and without: they must hear the same.
 
-usage: preload_test.py WISP CC FC MPIRUN…     (FC may be empty: no Fortran)
+usage: preload_test.py WISP CC FC MPIRUN…     (FC may be none)
 """
 import os
 import pathlib
@@ -127,7 +127,7 @@ class Programs(unittest.TestCase):
         self.assertGreater(by_wisp, 0)
         self.assertLess(seen["below"], seen["alone"])
 
-    @unittest.skipUnless(FC, "there is no Fortran compiler")
+    @unittest.skipIf(FC == "none", "there is no Fortran compiler")
     def test_fortran(self):
         for name, flags in (("f08", ["-DUSE_F08"]), ("mpi", ["-DUSE_MPI"]), ("mpif", [])):
             flags += ["-cpp", "-fallow-argument-mismatch", "-w"]
