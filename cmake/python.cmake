@@ -16,7 +16,8 @@ if(NOT wisp_mpi_kind)
   message(FATAL_ERROR "wisp: the Python package knows Open MPI, and MPICH and its relatives; this MPI is neither")
 endif()
 
-find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+# The stable ABI, where there is one that nanobind can take: from 3.12 on.
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module OPTIONAL_COMPONENTS Development.SABIModule)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT
   OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE no_nanobind)
 if(no_nanobind)
@@ -28,7 +29,7 @@ file(GLOB python_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} src/py
 set_target_properties(wisp PROPERTIES POSITION_INDEPENDENT_CODE ON)
 nanobind_add_module(wisp_python STABLE_ABI NB_STATIC NOMINSIZE NB_SUPPRESS_WARNINGS ${python_sources})
 set_target_properties(wisp_python PROPERTIES OUTPUT_NAME _${wisp_mpi_kind}
-  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/wisp INSTALL_RPATH "")
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/wisp BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "")
 target_compile_definitions(wisp_python PRIVATE WISP_PYTHON_MODULE=_${wisp_mpi_kind})
 # What is distributed names no folder of the machine that has built it.
 target_compile_options(wisp_python PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)

@@ -4,6 +4,7 @@ import pickle
 import struct
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -129,13 +130,16 @@ def exchange(self: Comm, messages: Mapping[int, Any]) -> dict[int, Any]:
     """Objects, pickled, to any ranks, none of which knows who sends to it: gives what came, by its sender.
 
     m partners: 2 m o + (2 + 2 ⌈log2 p⌉) α + nβ (Hoefler, Siebert, Lumsdaine 2010)."""
+    ranks = [index(rank) for rank in messages if hasattr(rank, "__index__")]
     pickled = _Pickled("exchange", messages.values(), len(messages))
-    for rank in messages:
+    if len(ranks) < len(messages):
+        pickled.error = TypeError("wisp.Comm.exchange: ranks are integers")
+    for rank in ranks:
         if not 0 <= rank < self.size:
             pickled.error = Error(f"wisp.Comm.exchange: rank {rank} is outside 0..{self.size - 1}")
     # No pickle is empty: an empty block tells that there should have been one.
-    blocks = pickled.blocks if pickled.error is None else [b""] * len(messages)
-    came = self._iexchange([(rank, block) for rank, block in zip(messages, blocks) if 0 <= rank < self.size]).wait()
+    blocks = pickled.blocks if pickled.error is None else [b""] * len(ranks)
+    came = self._iexchange([(rank, block) for rank, block in zip(ranks, blocks) if 0 <= rank < self.size]).wait()
     pickled.check(np.array([_FAILED if not data else len(data) for _, data in came]), [rank for rank, _ in came])
     return {rank: pickle.loads(data) for rank, data in came}
 
@@ -176,10 +180,10 @@ def _await(self: "Request[Any]") -> Generator[Any, Any, Any]:
     # To be asked again in each round of the event loop, whatever else it does: any number wait side by side.
     while self.active:
         value = self.test()
-        if value is not None or not self.active:
+        if not self.active:
             return value
         yield
-    return None
+    return self.test()  # again what it gave
 
 
 def wait_all(requests: "Iterable[Request[Any]]") -> list[Any]:

@@ -54,9 +54,8 @@ def halo(self: Neighborhood, array: Array, ghost: "int | Sequence[int]" = 1) -> 
     ends (a number, or one for each dimension). Beyond the border of a mesh they stay as they are. Parts of ranks may
     have different sizes where neighbors agree on the size of their faces. Collective, one allreduce."""
     dims, offsets = self.dims, self.offsets
-    ghosts = [index(g) for g in ghost] if isinstance(ghost, Sequence) else [index(ghost)] * len(dims)
-    if array.dtype.kind in "mM":
-        array = array.view(np.int64)  # which has no buffer otherwise
+    ghosts = [index(g) for g in ghost] if isinstance(ghost, (Sequence, np.ndarray)) else [index(ghost)] * len(dims)
+    sent = array.view(np.int64) if array.dtype.kind in "mM" else array  # dates have no buffer
     error = None
     if len(ghosts) != len(dims) or array.ndim < len(dims):
         error = f"{array.ndim} dimensions and {len(ghosts)} ghost widths for a torus of {len(dims)}"
@@ -77,7 +76,7 @@ def halo(self: Neighborhood, array: Array, ghost: "int | Sequence[int]" = 1) -> 
         raise TypeError(f"wisp.Neighborhood.halo: ranks have arrays of different elements, here {array.dtype}")
     on = self if told[0] == ~told[1] else Neighborhood.adjacent(self.comm, self.sources, self.targets)
     pairs = [_slices(array.shape, ghosts, offset) for offset in offsets]
-    request = on.Neighbor_alltoallw_init([array[inner] for inner, _ in pairs], [array[outer] for _, outer in pairs])
+    request = on.Neighbor_alltoallw_init([sent[inner] for inner, _ in pairs], [sent[outer] for _, outer in pairs])
     return Halo(request, array)
 
 

@@ -8,6 +8,8 @@ import struct
 from operator import index
 from typing import SupportsFloat, SupportsIndex, Union
 
+import numpy as np
+
 Label = Union[str, bytes, SupportsIndex, SupportsFloat, "tuple[Label, ...]"]
 
 
@@ -44,6 +46,6 @@ def ordered_bytes(value: Label) -> bytes:
     if isinstance(value, tuple):
         return b"u" + b"".join(map(ordered_bytes, value)) + b"\0"
     is_number = hasattr(value, "__index__") or hasattr(value, "__float__")
-    if is_number and getattr(value, "imag", 0) == 0 and "complex" not in type(value).__name__:
+    if is_number and not isinstance(value, (complex, np.complexfloating)):
         return b"n" + _number(value)
     raise TypeError(f"a color or key is an int, float, str, bytes or a tuple of them, not {type(value).__name__}")

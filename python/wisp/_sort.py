@@ -1,6 +1,7 @@
 """Sorting across ranks, and what else is done with an order. An array lies on all ranks, one part after the other."""
 
 import zlib
+from collections.abc import Callable
 from operator import index
 from typing import Any, cast
 
@@ -22,7 +23,7 @@ def _world(comm: "Comm | None") -> Comm:
 
 def _signature(dtype: "np.dtype[Any]", rest: Any = ()) -> int:
     """Of what all ranks must have alike; strings may have any length."""
-    return zlib.crc32(repr((dtype.kind if dtype.kind in "SU" else dtype, rest)).encode()) + 1
+    return zlib.crc32(repr((dtype.str[:2] if dtype.kind in "SU" else dtype, rest)).encode()) + 1
 
 
 def _agreed(call: str, array: Array, on: Comm, error: "Exception | None" = None) -> Array:
@@ -50,12 +51,30 @@ def _flat(call: str, array: Any) -> Array:
     return flat
 
 
-def _number_words(call: str, array: Any, on: Comm) -> tuple[Array, _keys.Words]:
-    array = _flat(call, array)
-    if not _keys.is_number(array.dtype):
-        raise TypeError(f"wisp.{call}: numbers of up to 64 bits are expected, not {array.dtype}")
-    array = _agreed(call, array, on)
-    return array, _keys.of_numbers(array)
+def _checked(call: str, on: Comm, check: Callable[[], Array]) -> Array:
+    """What `check` gives; where it raises on one rank, all raise."""
+    try:
+        array = check()
+    except Exception as error:
+        return _agreed(call, np.zeros(0), on, error)
+    return _agreed(call, array, on)
+
+
+def _numbers(call: str, array: Any) -> Array:
+    flat = _flat(call, array)
+    if not _keys.is_number(flat.dtype):
+        raise TypeError(f"wisp.{call}: numbers of up to 64 bits are expected, not {flat.dtype}")
+    return flat
+
+
+def _number_words(call: str, array: Any, on: Comm, place: "tuple[str, int]" = ("k", 0)) -> tuple[Array, _keys.Words]:
+    def check() -> Array:
+        if index(place[1]) < 0:
+            raise ValueError(f"wisp.{call}: {place[0]} = {place[1]} is negative")
+        return _numbers(call, array)
+
+    agreed = _checked(call, on, check)
+    return agreed, _keys.of_numbers(agreed)
 
 
 def _is_sorted_as_it_is(dtype: "np.dtype[Any]") -> bool:
@@ -80,20 +99,31 @@ def sort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | No
     on = _world(comm)
     if isinstance(array, tuple):
         keys, values = array
-        if len(keys) != len(values):
-            raise ValueError(f"wisp.sort: {len(keys)} keys and {len(values)} values")
-        if algorithm:
-            raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
+
+        def check_pair() -> Array:
+            if len(keys) != len(values):
+                raise ValueError(f"wisp.sort: {len(keys)} keys and {len(values)} values")
+            if algorithm:
+                raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
+            return _flat("sort", keys)
+
+        keys = _checked("sort", on, check_pair)
         places = argsort(keys, on, order=order)
         return take(keys, places, on), take(values, places, on)
-    array = _flat("sort", array)
-    if algorithm and not _is_sorted_as_it_is(array.dtype):
-        raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
+
+    def check() -> Array:
+        flat = _flat("sort", array)
+        if algorithm and not _is_sorted_as_it_is(flat.dtype):
+            raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
+        if not _keys.is_number(flat.dtype):
+            _keys.of(flat[:0])  # raises where there is no order
+        elif order is not None:
+            raise ValueError(f"wisp.sort: order = {order!r} is for records, not for {flat.dtype}")
+        return flat
+
+    array = _checked("sort", on, check)
     if not _keys.is_number(array.dtype):
         return take(array, argsort(array, on, order=order), on)
-    if order is not None:
-        raise ValueError(f"wisp.sort: order = {order!r} is for records, not for {array.dtype}")
-    array = _agreed("sort", array, on)
     if _is_sorted_as_it_is(array.dtype):
         return _isort(on, np.ascontiguousarray(array), algorithm, False, 0).wait()
     return _keys.to_numbers(_isort(on, _keys.of_numbers(array), "", False, 0).wait(), array.dtype)
@@ -103,15 +133,18 @@ def argsort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] |
     """The permutation that sorts: where, counted over all ranks, each element of this rank's part of the sorted array
     is before. Equal elements are in their order. `take` brings what lies there."""
     on = _world(comm)
-    array = _flat("argsort", array)
-    if order is not None:
-        if array.dtype.names is None:
-            raise ValueError(f"wisp.argsort: order = {order!r} is for records, not for {array.dtype}")
-        names = [order] if isinstance(order, str) else list(order)
-        rest = [name for name in array.dtype.names if name not in names]
-        array = array[names + rest]
-    words = _keys.of(array[:0])  # raises where there is no order
-    array = _agreed("argsort", array, on)
+
+    def check() -> Array:
+        flat = _flat("argsort", array)
+        if order is not None:
+            if flat.dtype.names is None:
+                raise ValueError(f"wisp.argsort: order = {order!r} is for records, not for {flat.dtype}")
+            names = [order] if isinstance(order, str) else list(order)
+            flat = flat[names + [name for name in flat.dtype.names if name not in names]]
+        _keys.of(flat[:0])  # raises where there is no order
+        return flat
+
+    array = _checked("argsort", on, check)
     words = np.ascontiguousarray(_keys.of(array))
     return _iargsort(on, words).wait()
 
@@ -125,7 +158,9 @@ def take(array: Any, places: Any, comm: "Comm | None" = None) -> Array:
     error: Exception | None = None
     if wanted_places.ndim != 1:
         error = ValueError(f"wisp.take: places of one dimension are expected, not of {wanted_places.ndim}")
-    elif wanted_places.dtype.kind not in "iu" and wanted_places.size:
+    elif wanted_places.size == 0:
+        wanted_places = np.zeros(0, np.int64)
+    elif wanted_places.dtype.kind not in "iu":
         error = TypeError(f"wisp.take: places are integers, not {wanted_places.dtype}")
     array = _agreed("take", array, on, error)
     sizes = np.empty(on.size, np.int64)
@@ -167,14 +202,16 @@ def unique(array: Any, comm: "Comm | None" = None) -> Array:
 def searchsorted(array: Any, values: Any, side: str = "left", comm: "Comm | None" = None) -> Places:
     """For each of this rank's values, how many elements of an array, sorted across ranks, are less than it (side
     "left") or not greater ("right"): where it belongs, counted over all ranks. Of numbers."""
-    if side not in ("left", "right"):
-        raise ValueError(f"wisp.searchsorted: side = {side!r} is neither left nor right")
     on = _world(comm)
-    array, asked = _flat("searchsorted", array), np.asarray(values)
-    for one in (array, asked):
-        if not _keys.is_number(one.dtype):
-            raise TypeError(f"wisp.searchsorted: numbers of up to 64 bits are expected, not {one.dtype}")
-    array = _agreed("searchsorted", array, on)
+    asked = np.asarray(values)
+
+    def check() -> Array:
+        if side not in ("left", "right"):
+            raise ValueError(f"wisp.searchsorted: side = {side!r} is neither left nor right")
+        _numbers("searchsorted", asked.reshape(-1))
+        return _numbers("searchsorted", array)
+
+    array = _checked("searchsorted", on, check)
     # Values are compared as what all of them, and the array, can be.
     common = np.result_type(array.dtype, *map(np.dtype, on.allgather(asked.dtype.str)))
     words = [_keys.of_numbers(one.reshape(-1).astype(common)) for one in (array, asked)]
@@ -185,18 +222,14 @@ def searchsorted(array: Any, values: Any, side: str = "left", comm: "Comm | None
 def top_k(array: Any, k: int, comm: "Comm | None" = None) -> Array:
     """The k largest elements of all ranks (all, if there are not so many), the largest first, on every rank. Of
     numbers; NaN counts as the largest. O(n/p + α log p + βk) expected, without sorting."""
-    if index(k) < 0:
-        raise ValueError(f"wisp.top_k: k = {k} is negative")
     on = _world(comm)
-    array, words = _number_words("top_k", array, on)
+    array, words = _number_words("top_k", array, on, ("k", k))
     return _keys.to_numbers(_itop_k(on, words, k).wait(), array.dtype)
 
 
 def nth_element(array: Any, n: int, comm: "Comm | None" = None) -> Any:
     """The element at place n (from 0) of the sorted array, on every rank. Of numbers. O(n/p + α log p) expected."""
-    if index(n) < 0:
-        raise ValueError(f"wisp.nth_element: n = {n} is negative")
     on = _world(comm)
-    array, words = _number_words("nth_element", array, on)
+    array, words = _number_words("nth_element", array, on, ("n", n))
     word = _inth_element(on, words, n).wait()
     return _keys.to_numbers(np.array([word], np.uint64), array.dtype)[0]

@@ -34,7 +34,7 @@ Status told(const Status& status, MPI_Status* mpi4py_status) {
 }
 
 void define_messages(nb::class_<Comm>& comm) {
-  const auto buf = nb::arg("buf");
+  const auto buf = nb::arg("buf").none();
   const auto dest = nb::arg("dest");
   const auto tag = nb::arg("tag") = 0;
   const auto source = nb::arg("source") = any_source;
@@ -119,14 +119,13 @@ void define_messages(nb::class_<Comm>& comm) {
 }
 
 /// Blocks of bytes to ranks that need not know of them.
-OwnRequest start_exchange(const Comm& comm, const std::vector<std::pair<int, nb::object>>& messages,
-                          Tag tag) {
+OwnRequest start_exchange(const Comm& comm, const std::vector<std::pair<int, nb::object>>& messages) {
   Views views;
   std::vector<Outgoing> outgoing;
   for (const auto& [destination, block] : messages)
     outgoing.push_back({destination, to_send(views, block, "messages")});
   const auto arrivals = std::make_shared<Arrivals>();
-  Request request = comm.iexchange(outgoing, *arrivals, {tag, {}});
+  Request request = comm.iexchange(outgoing, *arrivals);
   return {std::move(request), std::move(views), [arrivals](const Status&) -> nb::object {
             nb::list blocks;
             for (const Arrivals::Block& block : *arrivals)
@@ -159,7 +158,7 @@ OwnRequest start_split(const Comm& comm, const std::optional<nb::bytes>& color, 
 
 void define_comm(nb::module_& module) {
   auto comm = nb::class_<Comm>(
-      module, "Comm", nb::dynamic_attr(),
+      module, "Comm",
       "Ranks of an MPI communicator, mostly a range of them. Made locally, freed when nobody holds it; "
       "operations on different communicators never interfere.");
   comm.def(
@@ -176,6 +175,12 @@ void define_comm(nb::module_& module) {
       .def_prop_ro("size", &Comm::size)
       .def("Get_rank", &Comm::rank)
       .def("Get_size", &Comm::size)
+      .def("__repr__",
+           [](const Comm& of) {
+             const std::string size = std::to_string(of.size());
+             return of.is_member() ? "wisp.Comm(rank " + std::to_string(of.rank()) + " of " + size + ")"
+                                   : "wisp.Comm(no member of " + size + " ranks)";
+           })
       .def("__bool__", [](const Comm& of) { return !of.empty(); })
       .def("range", &Comm::range, nb::arg("first"), nb::arg("last"), nb::arg("stride") = 1,
            "The ranks first, first + stride, … up to last (which is one of them), empty if last < first. "
@@ -192,7 +197,7 @@ void define_comm(nb::module_& module) {
       .def(
           "to_mpi", [](const Comm& of, int tag) { return wrapped(of.to_mpi(tag)); }, nb::arg("tag") = 0,
           "A communicator of mpi4py with the same ranks, which the caller frees. Collective.")
-      .def("_iexchange", &start_exchange, nb::arg("messages"), nb::arg("tag") = nb::none());
+      .def("_iexchange", &start_exchange, nb::arg("messages"));
   define_messages(comm);
   define_collectives(comm);
 }

@@ -12,7 +12,7 @@
 namespace wisp::python {
 
 /// `of_type` elements of one of MPI's datatypes. What MPI has no datatype for (records, texts, half
-/// precision, other byte orders) goes as bytes, on which no operator works.
+/// precision) goes as bytes, on which no operator works.
 struct Element {
   MPI_Datatype type;
   int of_type = 1;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "python/mpi4py.hpp"
 #include "python/request.hpp"
 #include "wisp/error.hpp"
 #include "wisp/version.h"
@@ -15,12 +16,15 @@ namespace {
 
 /// The class, for as long as the process lives: whoever throws may do so late.
 PyObject* error_class() {
-  static PyObject* const made =
-      PyErr_NewExceptionWithDoc("wisp.Error",
-                                "A wrong argument, or what MPI says: the sentence names call, argument, "
-                                "value and bound, and `error_class` "
-                                "is one of MPI.ERR_….",
-                                PyExc_RuntimeError, nullptr);
+  static PyObject* const made = [] {
+    nb::dict of_all;
+    of_all["error_class"] = MPI_ERR_OTHER;  // of those that Python raises
+    return PyErr_NewExceptionWithDoc(
+        "wisp.Error",
+        "A wrong argument, or what MPI says: the sentence names call, argument, value and bound, and "
+        "`error_class` is one of MPI.ERR_….",
+        PyExc_RuntimeError, of_all.ptr());
+  }();
   return made;
 }
 
@@ -52,6 +56,7 @@ NB_MODULE(WISP_PYTHON_MODULE, module) {
   using namespace wisp::python;
   // Whatever lives until the interpreter ends has its memory taken back with it.
   nb::set_leak_warnings(false);
+  check_mpi4py();
   module.attr("version") = WISP_VERSION;
   module.attr("Error") = nb::borrow(error_class());
   nb::register_exception_translator(&translate);

@@ -30,17 +30,20 @@ const Mpi4py& mpi4py() {
   // Never freed: at the end of the program nobody says when the last use has been.
   static const Mpi4py* const names = [] {
     const nb::module_ module = nb::module_::import_("mpi4py.MPI");
-    return new Mpi4py{module,
-                      module.attr("_addressof"),
-                      module.attr("Datatype"),
-                      module.attr("Comm"),
-                      module.attr("Op"),
-                      module.attr("Status"),
-                      module.attr("Intracomm"),
-                      module.attr("IN_PLACE"),
-                      module.attr("BOTTOM")};
+    return new Mpi4py{module.attr("_addressof"), module.attr("Datatype"), module.attr("Comm"),
+                      module.attr("Op"),         module.attr("Status"),   module.attr("Intracomm"),
+                      module.attr("IN_PLACE"),   module.attr("BOTTOM")};
   }();
   return *names;
+}
+
+void check_mpi4py() {
+  const nb::module_ module = nb::module_::import_("mpi4py.MPI");
+  const nb::object world = module.attr("COMM_WORLD");
+  const bool fits = nb::cast<std::size_t>(module.attr("_sizeof")(world)) == sizeof(MPI_Comm) &&
+                    comm_in(world, "COMM_WORLD") == MPI_COMM_WORLD;
+  if (!fits)
+    throw nb::import_error("wisp: mpi4py runs on an MPI whose handles are not those of this extension's");
 }
 
 bool is_in_place(nb::handle object) {

@@ -14,7 +14,6 @@ namespace nb = nanobind;
 
 /// Names of mpi4py.MPI that are looked at again and again.
 struct Mpi4py {
-  nb::object module;
   nb::object addressof;
   nb::object datatype;  ///< the classes
   nb::object comm;
@@ -25,6 +24,8 @@ struct Mpi4py {
   nb::object bottom;
 };
 const Mpi4py& mpi4py();
+/// An ImportError unless its handles are those of the MPI that this has been compiled for.
+void check_mpi4py();
 
 bool is_in_place(nb::handle object);
 bool is_datatype(nb::handle object);

@@ -58,7 +58,7 @@ void define_exchange(Class& in, const Faces& names, const char* text) {
         const auto to = write(views, recvbuf, on);
         return collective(on, from, to, NeighborOptions{.own_tag = tag, .algorithm = algorithm});
       },
-      text, nb::arg("sendbuf"), nb::arg("recvbuf"), nb::kw_only(), nb::arg("tag") = nb::none(),
+      text, nb::arg("sendbuf").none(), nb::arg("recvbuf").none(), nb::kw_only(), nb::arg("tag") = nb::none(),
       nb::arg("algorithm") = "");
 }
 

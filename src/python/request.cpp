@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <coroutine>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,10 +34,10 @@ class Pause {
 
  private:
   /// Most waits are over before the lock could change hands.
-  static constexpr int looks_with_lock = 32;
-  static constexpr int looks_between_signals = 256;
+  static constexpr std::uint64_t looks_with_lock = 32;
+  static constexpr std::uint64_t looks_between_signals = 256;
 
-  int looks_ = 0;
+  std::uint64_t looks_ = 0;
   detail::IdleLoop idle_;
   int polls_before_yield_ = detail::IdleLoop::fewest_polls;
 };
@@ -86,6 +87,12 @@ void OwnRequest::let_go() {
   if (!active() && !request_.is_persistent()) views_.clear();
 }
 
+void OwnRequest::note_failure() {
+  if (active()) return;  // it was the wait that failed
+  result_ = {};
+  let_go();
+}
+
 nb::object OwnRequest::value(const Status& status) {
   let_go();
   if (result_) given_ = std::exchange(result_, {})(status);
@@ -101,8 +108,7 @@ Status OwnRequest::wait() {
   try {
     return wait_for([this] { return request_.test(); });
   } catch (...) {
-    if (!active()) result_ = {};  // it has failed
-    let_go();
+    note_failure();
     throw;
   }
 }
@@ -117,8 +123,7 @@ nb::object OwnRequest::test() {
   try {
     status = request_.test();
   } catch (...) {
-    result_ = {};
-    let_go();
+    note_failure();
     throw;
   }
   return status ? value(*status) : nb::none();
@@ -154,7 +159,8 @@ void define_requests(nb::module_& module) {
       .def_prop_ro("_is_simulated", &OwnRequest::is_simulated)
       .def("start", &OwnRequest::start, "Starts a persistent request.")
       .def("wait", &OwnRequest::wait_for_value,
-           "Waits, without the interpreter's lock, and gives the status, or what the call is for.")
+           "Waits, letting go of the interpreter's lock between looks, and gives the status, or what the "
+           "call is for.")
       .def("test", &OwnRequest::test, "The same if the operation is done, else None.");
 }
 

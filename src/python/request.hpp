@@ -51,6 +51,7 @@ class OwnRequest {
   void check_can_wait(const char* call);
   /// Its buffers are the caller's again.
   void let_go();
+  void note_failure();
 
   Request request_;
   Views views_;

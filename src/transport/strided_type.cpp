@@ -30,6 +30,10 @@ void replace(MPI_Datatype& type, MPI_Datatype by) {
 
 MPI_Datatype strided_type(MPI_Datatype element, MPI_Aint of_element, std::span<const Dimension> dimensions,
                           MPI_Aint extent) {
+  if (of_element > INT_MAX) {
+    throw_error(MPI_ERR_COUNT, "an array with gaps, in runs of {} elements: MPI has datatypes of {}",
+                of_element, INT_MAX);
+  }
   std::vector<MPI_Aint> shape = {MPI_Type_c2f(element), of_element, extent};
   for (const Dimension& dimension : dimensions) {
     if (dimension.count > INT_MAX) {

@@ -46,8 +46,7 @@ class WispTest(unittest.TestCase):
                 yield comm, mpi
 
     def faces(self, on: Any, name: str) -> "Iterator[Callable[..., Any]]":
-        """The three methods of a collective, each to its end; the persistent one twice, the second time on data
-        that has been there before it is started."""
+        """The three methods of a collective, each to its end."""
 
         def started(*args: Any, **named: Any) -> None:
             getattr(on, "I" + name[0].lower() + name[1:])(*args, **named).wait()

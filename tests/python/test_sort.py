@@ -133,6 +133,15 @@ class SortTest(WispTest):
             for call in calls:
                 with self.assertRaisesRegex(TypeError, "ranks have different elements"):
                     call()
+            one: list[Callable[[bool], Any]] = [
+                lambda bad: wisp.sort(np.array([None]) if bad else np.zeros(1)), lambda bad: wisp.argsort(np.zeros((2, 2) if bad else 2)),
+                lambda bad: wisp.unique(np.array(["a"]) if bad else np.zeros(1)), lambda bad: wisp.top_k(np.zeros(1), -1 if bad else 1),
+                lambda bad: wisp.sort((np.zeros(3 if bad else 2), np.zeros(2))), lambda bad: wisp.take(np.zeros(2), ["x"] if bad else [0]),
+                lambda bad: wisp.searchsorted(np.zeros(2), ["x"] if bad else [1.0])]  # fmt: skip
+            for call_with in one:
+                with self.assertRaises((ValueError, TypeError, wisp.Error)):
+                    call_with(r == p - 1)
+            self.assertEqual(len(wisp.take(np.zeros(2), [])), 0)
             with self.assertRaisesRegex(wisp.Error, "different types"):
                 wisp.isort(mixed).wait()
             with self.assertRaises((TypeError, wisp.Error)):
