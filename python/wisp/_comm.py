@@ -106,7 +106,7 @@ def allgather(self: Comm, sendobj: Any) -> list[Any]:
 def scatter(self: Comm, sendobj: "Sequence[Any] | None" = None, root: int = 0) -> Any:
     """Object r of the root's list, pickled, to rank r."""
     is_root = self.rank == root
-    pickled = _Pickled("scatter", sendobj if is_root else [None] * self.size, self.size)
+    pickled = _Pickled("scatter", sendobj if is_root else [], self.size if is_root else 0)
     sizes, size = pickled.sizes(), np.empty(1, np.int64)
     self.Scatter(sizes if is_root else None, size, root)
     pickled.check(size, [root])

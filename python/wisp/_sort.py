@@ -81,6 +81,52 @@ def _is_sorted_as_it_is(dtype: "np.dtype[Any]") -> bool:
     return dtype.isnative and dtype.kind in "iuf" and dtype.itemsize <= 8 and dtype != np.float16
 
 
+def _compared(call: str, flat: Array, order: "str | list[str] | None") -> Array:
+    """What of an array its order looks at: of records the fields in `order` first."""
+    if order is not None:
+        if flat.dtype.names is None:
+            raise ValueError(f"wisp.{call}: order = {order!r} is for records, not for {flat.dtype}")
+        names = [order] if isinstance(order, str) else list(order)
+        flat = flat[names + [name for name in flat.dtype.names if name not in names]]
+    _keys.of(flat[:0])  # raises where there is no order
+    return flat
+
+
+def _places(array: Array, on: Comm) -> Places:
+    """`argsort` of an array that all ranks have agreed on."""
+    return _iargsort(on, np.ascontiguousarray(_keys.of(array))).wait()
+
+
+def _ends(array: Array, on: Comm) -> Array:
+    """Where the parts of ranks end, counted over all."""
+    sizes = np.empty(on.size, np.int64)
+    on.Allgather(np.array([len(array)], np.int64), sizes)
+    return np.cumsum(sizes)
+
+
+def _rows(array: Array, places: Array, ends: Array, on: Comm) -> Array:
+    """`take` of an array that all ranks have agreed on, at places that there are."""
+    array = np.ascontiguousarray(array)
+    places = places.astype(np.int64)
+    owners = np.searchsorted(ends, places, side="right")
+    by_owner = np.argsort(owners, kind="stable")
+    asked = np.bincount(owners, minlength=on.size).astype(np.int64)
+    due = np.empty(on.size, np.int64)
+    on.Alltoall(asked, due)
+    wanted = np.empty(int(due.sum()), np.int64)
+    on.Alltoallv([places[by_owner], asked], [wanted, due])
+    row = array.dtype.itemsize * int(np.prod(array.shape[1:]))
+    rows = np.ascontiguousarray(array[wanted - (ends[on.rank] - len(array))])
+    came = np.empty((len(places), *array.shape[1:]), array.dtype)
+    on.Alltoallv(
+        [rows.view(np.uint8).reshape(-1) if row else b"", due * row],
+        [came.reshape(-1).view(np.uint8) if row else bytearray(), asked * row],
+    )
+    result = np.empty_like(came)
+    result[by_owner] = came
+    return result
+
+
 def isort(array: Any, comm: "Comm | None" = None, *, algorithm: str = "", stable: bool = False) -> "Request[Array]":
     """`sort` of numbers, started: the request gives the array."""
     array = _flat("isort", array)
@@ -105,25 +151,24 @@ def sort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | No
                 raise ValueError(f"wisp.sort: {len(keys)} keys and {len(values)} values")
             if algorithm:
                 raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
-            return _flat("sort", keys)
+            flat = _flat("sort", keys)
+            _compared("sort", flat, order)
+            return flat
 
         keys = _checked("sort", on, check_pair)
-        places = argsort(keys, on, order=order)
-        return take(keys, places, on), take(values, places, on)
+        places = _places(_compared("sort", keys, order), on)
+        return _rows(keys, places, _ends(keys, on), on), take(values, places, on)
 
     def check() -> Array:
         flat = _flat("sort", array)
         if algorithm and not _is_sorted_as_it_is(flat.dtype):
             raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
-        if not _keys.is_number(flat.dtype):
-            _keys.of(flat[:0])  # raises where there is no order
-        elif order is not None:
-            raise ValueError(f"wisp.sort: order = {order!r} is for records, not for {flat.dtype}")
+        _compared("sort", flat, order)
         return flat
 
     array = _checked("sort", on, check)
     if not _keys.is_number(array.dtype):
-        return take(array, argsort(array, on, order=order), on)
+        return _rows(array, _places(_compared("sort", array, order), on), _ends(array, on), on)
     if _is_sorted_as_it_is(array.dtype):
         return _isort(on, np.ascontiguousarray(array), algorithm, False, 0).wait()
     return _keys.to_numbers(_isort(on, _keys.of_numbers(array), "", False, 0).wait(), array.dtype)
@@ -134,24 +179,13 @@ def argsort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] |
     is before. Equal elements are in their order. `take` brings what lies there."""
     on = _world(comm)
 
-    def check() -> Array:
-        flat = _flat("argsort", array)
-        if order is not None:
-            if flat.dtype.names is None:
-                raise ValueError(f"wisp.argsort: order = {order!r} is for records, not for {flat.dtype}")
-            names = [order] if isinstance(order, str) else list(order)
-            flat = flat[names + [name for name in flat.dtype.names if name not in names]]
-        _keys.of(flat[:0])  # raises where there is no order
-        return flat
-
-    array = _checked("argsort", on, check)
-    words = np.ascontiguousarray(_keys.of(array))
-    return _iargsort(on, words).wait()
+    array = _checked("argsort", on, lambda: _compared("argsort", _flat("argsort", array), order))
+    return _places(array, on)
 
 
 def take(array: Any, places: Any, comm: "Comm | None" = None) -> Array:
     """The rows of an array (that lies on all ranks, one part after the other) at places counted over all ranks. Every
-    rank asks for any. Two exchanges: of places and of rows."""
+    rank asks for any. One exchange of places and one of rows, after an allgather and an alltoall of sizes."""
     on = _world(comm)
     array = np.ascontiguousarray(array)
     wanted_places: Any = np.asarray(places)
@@ -163,33 +197,14 @@ def take(array: Any, places: Any, comm: "Comm | None" = None) -> Array:
     elif wanted_places.dtype.kind not in "iu":
         error = TypeError(f"wisp.take: places are integers, not {wanted_places.dtype}")
     array = _agreed("take", array, on, error)
-    sizes = np.empty(on.size, np.int64)
-    on.Allgather(np.array([len(array)], np.int64), sizes)
-    ends = np.cumsum(sizes)
+    ends = _ends(array, on)
     wrong = (wanted_places < 0) | (wanted_places >= ends[-1])
     is_wrong = np.array([wrong.any()], np.int32)
     on.Allreduce(MPI.IN_PLACE, is_wrong, MPI.MAX)
     if is_wrong[0]:
         what = f"{wanted_places[wrong][0]}" if wrong.any() else "one that another rank asks for"
         raise IndexError(f"wisp.take: place {what} is outside the array's 0..{ends[-1] - 1}")
-    places = wanted_places.astype(np.int64)
-    owners = np.searchsorted(ends, places, side="right")
-    by_owner = np.argsort(owners, kind="stable")
-    asked = np.bincount(owners, minlength=on.size).astype(np.int64)
-    due = np.empty(on.size, np.int64)
-    on.Alltoall(asked, due)
-    wanted = np.empty(int(due.sum()), np.int64)
-    on.Alltoallv([places[by_owner], asked], [wanted, due])
-    row = array.dtype.itemsize * int(np.prod(array.shape[1:]))
-    rows = np.ascontiguousarray(array[wanted - (ends[on.rank] - sizes[on.rank])])
-    came = np.empty((len(places), *array.shape[1:]), array.dtype)
-    on.Alltoallv(
-        [rows.view(np.uint8).reshape(-1) if row else b"", due * row],
-        [came.reshape(-1).view(np.uint8) if row else bytearray(), asked * row],
-    )
-    result = np.empty_like(came)
-    result[by_owner] = came
-    return result
+    return _rows(array, wanted_places, ends, on)
 
 
 def unique(array: Any, comm: "Comm | None" = None) -> Array:

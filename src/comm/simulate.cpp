@@ -13,6 +13,8 @@ namespace {
 
 const detail::SimulatedTransport* simulated_transport(const Comm& comm) {
   const auto& context = detail::CommAccess::context(comm);
+  if (context && context->world->closed())
+    throw Error(MPI_ERR_COMM, "wisp::simulated_time: the simulated cluster has been freed");
   return !context ? nullptr : dynamic_cast<detail::SimulatedTransport*>(&context->world->transport().inner());
 }
 
@@ -94,13 +96,11 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
 }
 
 double simulated_time(const Comm& comm) {
-  detail::check_usable(comm, "wisp::simulated_time");
   const auto* transport = simulated_transport(comm);
   return transport == nullptr ? 0 : transport->cluster().now(transport->rank());
 }
 
 void simulated_work(const Comm& comm, double seconds) {
-  detail::check_usable(comm, "wisp::simulated_work");
   if (!(seconds >= 0))
     detail::throw_error(MPI_ERR_ARG, "wisp::simulated_work: seconds = {} is no time", seconds);
   if (const auto* transport = simulated_transport(comm))

@@ -1,6 +1,6 @@
 #include "wisp/collectives.hpp"
 
-#include "python/faces.hpp"
+#include "python/arguments.hpp"
 #include "python/module.hpp"
 #include "python/mpi4py.hpp"
 #include "wisp/error.hpp"
@@ -9,35 +9,7 @@ namespace wisp::python {
 namespace {
 
 using Class = nb::class_<Comm>;
-using Argument = const nb::object&;
 
-// How an argument is read: one buffer, one with a block for each rank, blocks of any sizes, or of any
-// datatypes.
-
-ConstBuffer from_one(Views& views, Argument given, const Comm&) {
-  return views.readable(given, {.argument = "sendbuf"});
-}
-ConstBuffer from_even_blocks(Views& views, Argument given, const Comm& comm) {
-  return views.readable(given, {.argument = "sendbuf", .blocks = comm.size()});
-}
-ConstBlocks from_blocks(Views& views, Argument given, const Comm& comm) {
-  return views.readable_blocks(given, comm.size(), {.argument = "sendbuf"});
-}
-ConstBlocks from_typed_blocks(Views& views, Argument given, const Comm& comm) {
-  return views.readable_typed_blocks(given, comm.size(), {.argument = "sendbuf"});
-}
-Buffer to_one(Views& views, Argument given, const Comm&) {
-  return views.writable(given, {.argument = "recvbuf"});
-}
-Buffer to_even_blocks(Views& views, Argument given, const Comm& comm) {
-  return views.writable(given, {.argument = "recvbuf", .blocks = comm.size()});
-}
-Blocks to_blocks(Views& views, Argument given, const Comm& comm) {
-  return views.writable_blocks(given, comm.size(), {.argument = "recvbuf"});
-}
-Blocks to_typed_blocks(Views& views, Argument given, const Comm& comm) {
-  return views.writable_typed_blocks(given, comm.size(), {.argument = "recvbuf"});
-}
 ConstBuffer from_numbers(Views& views, Argument given) {
   return views.readable(given, {.argument = "sendbuf", .is_reduced = true});
 }
@@ -57,19 +29,6 @@ void define_with_root(Class& comm, const Faces& names, const char* text) {
   define(comm, names, &with_root<collective, read, write>, text, nb::arg("sendbuf").none(),
          nb::arg("recvbuf").none(), nb::arg("root") = 0, nb::kw_only(), nb::arg("tag") = nb::none(),
          nb::arg("algorithm") = "");
-}
-
-template <auto collective, auto read, auto write>
-Operation without_root(const Comm& on, Views& views, Argument sendbuf, Argument recvbuf, Tag tag,
-                       Text algorithm) {
-  const auto from = read(views, sendbuf, on);
-  const auto to = write(views, recvbuf, on);
-  return collective(on, from, to, CollectiveOptions{tag, algorithm});
-}
-template <auto collective, auto read, auto write>
-void define_without_root(Class& comm, const Faces& names, const char* text) {
-  define(comm, names, &without_root<collective, read, write>, text, nb::arg("sendbuf").none(),
-         nb::arg("recvbuf").none(), nb::kw_only(), nb::arg("tag") = nb::none(), nb::arg("algorithm") = "");
 }
 
 /// Where MPI does not define the operator for the elements, not all ranks would see it: some only pass them
@@ -163,37 +122,38 @@ void define_collectives(Class& comm) {
          "The same with recvcounts[r] elements for rank r; without recvcounts, as many for each.", sendbuf,
          recvbuf, nb::arg("recvcounts") = nb::none(), op, nb::kw_only(), tag, algorithm);
 
-  define_with_root<&gather, from_one, to_even_blocks>(
+  define_with_root<&gather, from_one<Comm>, to_even_blocks<Comm>>(
       comm, {"Gather", "Igather", "Gather_init"},
       "Everybody's sendbuf in the root's recvbuf of p blocks, by rank. ⌈log2 p⌉ α + (p - 1) nβ.");
-  define_with_root<&gatherv, from_one, to_blocks>(
+  define_with_root<&gatherv, from_one<Comm>, to_blocks<Comm>>(
       comm, {"Gatherv", "Igatherv", "Gatherv_init"},
       "The same with blocks of any sizes, in the root's recvbuf = [buffer, counts, displacements, datatype]. "
       "Linear: O(α log p) + Σ n_i β.");
-  define_with_root<&scatter, from_even_blocks, to_one>(
+  define_with_root<&scatter, from_even_blocks<Comm>, to_one<Comm>>(
       comm, {"Scatter", "Iscatter", "Scatter_init"},
       "Block r of the root's sendbuf of p blocks to rank r. ⌈log2 p⌉ α + (p - 1) nβ.");
-  define_with_root<&scatterv, from_blocks, to_one>(comm, {"Scatterv", "Iscatterv", "Scatterv_init"},
-                                                   "The same with blocks of any sizes, from the root's "
-                                                   "sendbuf = [buffer, counts, displacements, datatype]. "
-                                                   "Linear: O(α log p) + Σ n_i β.");
+  define_with_root<&scatterv, from_blocks<Comm>, to_one<Comm>>(
+      comm, {"Scatterv", "Iscatterv", "Scatterv_init"},
+      "The same with blocks of any sizes, from the root's "
+      "sendbuf = [buffer, counts, displacements, datatype]. "
+      "Linear: O(α log p) + Σ n_i β.");
 
-  define_without_root<&allgather, from_one, to_even_blocks>(
+  define_without_root<CollectiveOptions, &allgather, from_one<Comm>, to_even_blocks<Comm>>(
       comm, {"Allgather", "Iallgather", "Allgather_init"},
       "Everybody's sendbuf in everybody's recvbuf of p blocks, by rank. ⌈log2 p⌉ α + (p - 1) nβ.");
-  define_without_root<&allgatherv, from_one, to_blocks>(
+  define_without_root<CollectiveOptions, &allgatherv, from_one<Comm>, to_blocks<Comm>>(
       comm, {"Allgatherv", "Iallgatherv", "Allgatherv_init"},
       "The same with blocks of any sizes, in recvbuf = [buffer, counts, displacements, datatype]. "
       "⌈log2 p⌉ α + Σ n_i β.");
-  define_without_root<&alltoall, from_even_blocks, to_even_blocks>(
+  define_without_root<CollectiveOptions, &alltoall, from_even_blocks<Comm>, to_even_blocks<Comm>>(
       comm, {"Alltoall", "Ialltoall", "Alltoall_init"},
       "Block r of sendbuf to rank r, where it becomes block `rank` of recvbuf; p blocks each. Over a grid of "
       "k "
       "dimensions k p^(1/k) o + k (α + p nβ), or all straight.");
-  define_without_root<&alltoallv, from_blocks, to_blocks>(
+  define_without_root<CollectiveOptions, &alltoallv, from_blocks<Comm>, to_blocks<Comm>>(
       comm, {"Alltoallv", "Ialltoallv", "Alltoallv_init"},
       "The same with blocks of any sizes: [buffer, counts, displacements, datatype].");
-  define_without_root<&alltoallw, from_typed_blocks, to_typed_blocks>(
+  define_without_root<CollectiveOptions, &alltoallw, from_typed_blocks<Comm>, to_typed_blocks<Comm>>(
       comm, {"Alltoallw", "Ialltoallw", "Alltoallw_init"},
       "The same with a datatype for each block: [buffer, counts, byte displacements, datatypes], or a list "
       "with "

@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "comm/comm_access.hpp"
-#include "python/faces.hpp"
+#include "python/arguments.hpp"
 #include "python/module.hpp"
 #include "python/mpi4py.hpp"
 #include "wisp/split.hpp"
 
 namespace wisp::python {
 namespace {
-
-using Argument = const nb::object&;
 
 ConstBuffer to_send(Views& views, Argument buf, const char* argument = "buf") {
   return views.readable(buf, {.argument = argument});
@@ -41,9 +39,9 @@ void define_messages(nb::class_<Comm>& comm) {
   const auto from_tag = nb::arg("tag") = any_tag;
   const auto status = nb::arg("status") = nb::none();
 
-  using Start = Request (Comm::*)(const ConstBuffer&, int, int) const;
-  const auto define_send = [&](const Faces& names, Start start, Start init, const char* text) {
-    const auto own = [&](Start how) {
+  using Send = Request (Comm::*)(const ConstBuffer&, int, int) const;
+  const auto define_send = [&](const Faces& names, Send start, Send init, const char* text) {
+    const auto own = [](Send how) {
       return [how](const Comm& on, Argument data, int to, int with_tag) {
         Views views;
         Request request = (on.*how)(to_send(views, data), to, with_tag);
@@ -52,10 +50,8 @@ void define_messages(nb::class_<Comm>& comm) {
     };
     comm.def(
         names.blocking,
-        [start](const Comm& on, Argument data, int to, int with_tag) {
-          Views views;
-          Request request = (on.*start)(to_send(views, data), to, with_tag);
-          OwnRequest(std::move(request), std::move(views)).wait();
+        [started = own(start)](const Comm& on, Argument data, int to, int with_tag) {
+          started(on, data, to, with_tag).wait();
         },
         buf, dest, tag, text);
     comm.def(names.nonblocking, own(start), buf, dest, tag, "The same, started.");
@@ -65,31 +61,24 @@ void define_messages(nb::class_<Comm>& comm) {
               "A message to another rank. α + nβ.");
   define_send({"Ssend", "Issend", "Ssend_init"}, &Comm::issend, &Comm::ssend_init,
               "The same; it ends when the receive has begun.");
+  using Receive = Request (Comm::*)(const Buffer&, int, int) const;
+  const auto own = [](Receive how) {
+    return [how](const Comm& on, Argument data, int from, int with_tag) {
+      Views views;
+      Request request = (on.*how)(to_receive(views, data), from, with_tag);
+      return OwnRequest(std::move(request), std::move(views));
+    };
+  };
   comm.def(
       "Recv",
-      [](const Comm& on, Argument data, int from, int with_tag, nb::handle into) {
+      [started = own(&Comm::ireceive)](const Comm& on, Argument data, int from, int with_tag,
+                                       nb::handle into) {
         MPI_Status* const to_tell = status_in(into);
-        Views views;
-        Request request = on.ireceive(to_receive(views, data), from, with_tag);
-        return told(OwnRequest(std::move(request), std::move(views)).wait(), to_tell);
+        return told(started(on, data, from, with_tag).wait(), to_tell);
       },
       buf, source, from_tag, status, "Receives a message, and gives its status.");
-  comm.def(
-      "Irecv",
-      [](const Comm& on, Argument data, int from, int with_tag) {
-        Views views;
-        Request request = on.ireceive(to_receive(views, data), from, with_tag);
-        return OwnRequest(std::move(request), std::move(views));
-      },
-      buf, source, from_tag, "The same, started.");
-  comm.def(
-      "Recv_init",
-      [](const Comm& on, Argument data, int from, int with_tag) {
-        Views views;
-        Request request = on.receive_init(to_receive(views, data), from, with_tag);
-        return OwnRequest(std::move(request), std::move(views));
-      },
-      buf, source, from_tag, "The same as a persistent request.");
+  comm.def("Irecv", own(&Comm::ireceive), buf, source, from_tag, "The same, started.");
+  comm.def("Recv_init", own(&Comm::receive_init), buf, source, from_tag, "The same as a persistent request.");
   comm.def(
       "Sendrecv",
       [](const Comm& on, Argument sendbuf, int to, int sendtag, Argument recvbuf, int from, int recvtag,
@@ -126,7 +115,7 @@ OwnRequest start_exchange(const Comm& comm, const std::vector<std::pair<int, nb:
     outgoing.push_back({destination, to_send(views, block, "messages")});
   const auto arrivals = std::make_shared<Arrivals>();
   Request request = comm.iexchange(outgoing, *arrivals);
-  return {std::move(request), std::move(views), [arrivals](const Status&) -> nb::object {
+  return {std::move(request), std::move(views), [arrivals]() -> nb::object {
             nb::list blocks;
             for (const Arrivals::Block& block : *arrivals)
               blocks.append(nb::make_tuple(block.source, nb::bytes(block.bytes.data(), block.bytes.size())));
@@ -151,7 +140,7 @@ OwnRequest start_split(const Comm& comm, const std::optional<nb::bytes>& color, 
   detail::check_member(comm, "wisp::Comm::split");
   const auto made = std::make_shared<Comm>();
   Request request = comm.start(split_into(made, comm, label(color), label(key)));
-  return {std::move(request), Views(), [made](const Status&) { return nb::cast(*made); }};
+  return {std::move(request), Views(), [made]() { return nb::cast(*made); }};
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "python/faces.hpp"
+#include "python/arguments.hpp"
 #include "python/module.hpp"
 #include "wisp/error.hpp"
 
@@ -16,51 +16,6 @@ namespace wisp::python {
 namespace {
 
 using Class = nb::class_<Neighborhood>;
-using Argument = const nb::object&;
-
-int outgoing(const Neighborhood& on) {
-  return static_cast<int>(on.targets().size());
-}
-int incoming(const Neighborhood& on) {
-  return static_cast<int>(on.sources().size());
-}
-
-// As of the collectives on communicators, with a block for each neighbor.
-
-ConstBuffer from_one(Views& views, Argument given, const Neighborhood&) {
-  return views.readable(given, {.argument = "sendbuf"});
-}
-ConstBuffer from_even_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.readable(given, {.argument = "sendbuf", .blocks = outgoing(on)});
-}
-ConstBlocks from_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.readable_blocks(given, outgoing(on), {.argument = "sendbuf"});
-}
-ConstBlocks from_typed_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.readable_typed_blocks(given, outgoing(on), {.argument = "sendbuf"});
-}
-Buffer to_even_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.writable(given, {.argument = "recvbuf", .blocks = incoming(on)});
-}
-Blocks to_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.writable_blocks(given, incoming(on), {.argument = "recvbuf"});
-}
-Blocks to_typed_blocks(Views& views, Argument given, const Neighborhood& on) {
-  return views.writable_typed_blocks(given, incoming(on), {.argument = "recvbuf"});
-}
-
-template <auto collective, auto read, auto write>
-void define_exchange(Class& in, const Faces& names, const char* text) {
-  define(
-      in, names,
-      +[](const Neighborhood& on, Views& views, Argument sendbuf, Argument recvbuf, Tag tag, Text algorithm) {
-        const auto from = read(views, sendbuf, on);
-        const auto to = write(views, recvbuf, on);
-        return collective(on, from, to, NeighborOptions{.own_tag = tag, .algorithm = algorithm});
-      },
-      text, nb::arg("sendbuf").none(), nb::arg("recvbuf").none(), nb::kw_only(), nb::arg("tag") = nb::none(),
-      nb::arg("algorithm") = "");
-}
 
 /// Dimensions of 0 are chosen as MPI_Dims_create does; without periods all are periodic, without offsets the
 /// neighbors are all that touch.
@@ -103,7 +58,8 @@ void define_neighborhood(nb::module_& module) {
         "without "
         "`offsets` the neighbors are all that touch, 3^d - 1. Local, no message.")
       .def_prop_ro("offsets", &offsets_of);
-  in.def_prop_ro("size", &incoming, "How many neighbors there are.")
+  in.def_prop_ro(
+        "size", [](const Neighborhood& on) { return incoming(on); }, "How many neighbors there are.")
       .def_prop_ro("comm", &Neighborhood::comm)
       .def_prop_ro("dims", [](const Neighborhood& on) { return on.torus().dims(); })
       .def_prop_ro("periods",
@@ -131,25 +87,29 @@ void define_neighborhood(nb::module_& module) {
           nb::arg("comm"), nb::arg("sources"), nb::arg("targets"),
           "Of any lists: block i that is received comes from sources[i], block i that is sent goes to "
           "targets[i]. Local.");
-  define_exchange<&neighbor_alltoall, from_even_blocks, to_even_blocks>(
+  define_without_root<NeighborOptions, &neighbor_alltoall, from_even_blocks<Neighborhood>,
+                      to_even_blocks<Neighborhood>>(
       in, {"Neighbor_alltoall", "Ineighbor_alltoall", "Neighbor_alltoall_init"},
       "Block i of sendbuf to the rank at offset i, where it arrives as block i of recvbuf; `size` blocks "
       "each. "
       "Over the torus Dα + V nβ.");
-  define_exchange<&neighbor_alltoallv, from_blocks, to_blocks>(
+  define_without_root<NeighborOptions, &neighbor_alltoallv, from_blocks<Neighborhood>,
+                      to_blocks<Neighborhood>>(
       in, {"Neighbor_alltoallv", "Ineighbor_alltoallv", "Neighbor_alltoallv_init"},
       "The same with blocks of any sizes: [buffer, counts, displacements, datatype].");
-  define_exchange<&neighbor_alltoallw, from_typed_blocks, to_typed_blocks>(
+  define_without_root<NeighborOptions, &neighbor_alltoallw, from_typed_blocks<Neighborhood>,
+                      to_typed_blocks<Neighborhood>>(
       in, {"Neighbor_alltoallw", "Ineighbor_alltoallw", "Neighbor_alltoallw_init"},
       "The same with a datatype for each block: [buffer, counts, byte displacements, datatypes], or a list "
       "with "
       "a buffer for each neighbor.");
-  define_exchange<&neighbor_allgather, from_one, to_even_blocks>(
+  define_without_root<NeighborOptions, &neighbor_allgather, from_one<Neighborhood>,
+                      to_even_blocks<Neighborhood>>(
       in, {"Neighbor_allgather", "Ineighbor_allgather", "Neighbor_allgather_init"},
       "sendbuf to all neighbors; that of the rank at minus offset i arrives as block i of recvbuf. Over the "
       "torus "
       "Dα + W nβ.");
-  define_exchange<&neighbor_allgatherv, from_one, to_blocks>(
+  define_without_root<NeighborOptions, &neighbor_allgatherv, from_one<Neighborhood>, to_blocks<Neighborhood>>(
       in, {"Neighbor_allgatherv", "Ineighbor_allgatherv", "Neighbor_allgatherv_init"},
       "The same with blocks in any places: [buffer, counts, displacements, datatype].");
 }

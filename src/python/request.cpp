@@ -95,7 +95,7 @@ void OwnRequest::note_failure() {
 
 nb::object OwnRequest::value(const Status& status) {
   let_go();
-  if (result_) given_ = std::exchange(result_, {})(status);
+  if (result_) given_ = std::exchange(result_, {})();
   if (given_.is_valid()) return given_;
   // What says nothing is the same for all.
   static const nb::object* const nothing = new nb::object(nb::cast(Status()));

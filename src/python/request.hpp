@@ -23,7 +23,7 @@ namespace nb = nanobind;
 /// A request, what it reads and writes, and what it gives at its end (if not its status).
 class OwnRequest {
  public:
-  using Result = std::function<nb::object(const Status&)>;
+  using Result = std::function<nb::object()>;
 
   OwnRequest(Request started, Views held, Result gives = {})
       : views_(std::move(held)), result_(std::move(gives)) {
