@@ -17,8 +17,6 @@ namespace wisp {
 
 namespace detail {
 
-class Engine;
-
 /// A task with a status or without, driven from outside of any coroutine.
 class RunningTask {
  public:
@@ -114,11 +112,14 @@ class [[nodiscard]] Request {
   friend std::vector<Completion> test_some(std::span<Request> requests);
   friend std::optional<Completion> test_any(std::span<Request> requests);
   friend bool test_all(std::span<Request> requests, std::span<Status> statuses);
-  friend detail::Engine* engine_of(std::span<Request> requests);
+  friend std::optional<Completion> wait_any(std::span<Request> requests);
+  friend std::vector<Completion> wait_some(std::span<Request> requests);
+  class Several;
 
   bool done() const noexcept { return !active() || operation_.done(); }
   void finish() noexcept;
   Status take();
+  Status take(detail::ContextPtr& context);
 
   detail::ContextPtr context_;
   detail::RunningTask operation_;

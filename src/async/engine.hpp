@@ -3,7 +3,10 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+
+#include "async/ticket_lock.hpp"
 
 namespace wisp::detail {
 
@@ -43,10 +46,24 @@ class IdleLoop {
   Clock::time_point timing_since_;
 };
 
+/// Which threads may be in an engine.
+enum class Threads {
+  unchecked,  ///< whoever runs a simulated cluster
+  main,       ///< the one that initialized MPI (MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED)
+  in_turn,    ///< any, but one at a time (MPI_THREAD_SERIALIZED)
+  any         ///< all; the engine is their lock (MPI_THREAD_MULTIPLE)
+};
+
 /// Makes the pending operations of one process move. Every blocking call polls the one engine, so all
 /// operations in flight progress in any of them, whatever the order in which they are waited for.
+///
+/// All that an engine and what lies above it (Worlds, contexts, mailboxes, coroutines) hold is touched under
+/// an EngineLock only. A wait lets other threads in between two looks.
 class Engine {
  public:
+  Engine() = default;
+  /// Where only one thread may call, that is the one that calls this.
+  explicit Engine(Threads threads) : threads_(threads), latest_thread_(this_thread()) {}
   virtual ~Engine() = default;
 
   /// False on a simulated rank: it shares its thread with those that it would wait for.
@@ -58,24 +75,94 @@ class Engine {
   /// A step of a wait: a poll, or a sleep until a message completes, if nothing else can move.
   virtual bool step() { return poll(); }
 
-  /// Exceptions that were in flight when a wait began: who is dropped in that wait is not passed by them.
-  int exceptions_of_waits = 0;
+  /// Exceptions of this thread that were in flight when a wait began: who is dropped in that wait is not
+  /// passed by them.
+  static inline constinit thread_local int exceptions_of_waits = 0;
 
+  /// Under an EngineLock.
   template <class Done>
   void run_until(Done done) {
     IdleLoop idle;
     while (!done()) {
       if (step()) {
         idle.moved();
+        if (is_shared()) lock_.let_others([] {});
+      } else if (is_shared()) {
+        int polls = polls_before_yield_;
+        lock_.let_others([&] { idle.pause(polls); });
+        polls_before_yield_ = polls;
       } else {
         idle.pause(polls_before_yield_);
       }
     }
   }
 
+  /// Whether several threads may call at a time.
+  bool is_shared() const noexcept { return threads_ == Threads::any; }
+  Threads threads() const noexcept { return threads_; }
+
  private:
+  friend class EngineLock;
+
+  /// Throws where this thread may not call; below Threads::any that costs one comparison.
+  void enter(const char* call) {
+    if (is_shared()) {
+      lock_.lock();
+    } else if (threads_ != Threads::unchecked) {
+      enter_alone(call);
+    }
+  }
+  void enter_alone(const char* call) {
+    const bool is_latest = latest_thread_.load(std::memory_order_relaxed) == this_thread();
+    if (threads_ == Threads::main) {
+      if (!is_latest) [[unlikely]]
+        refuse(call);
+      return;
+    }
+    if (!is_latest) {
+      if (inside_.load(std::memory_order_relaxed) > 0) refuse(call);
+      latest_thread_.store(this_thread(), std::memory_order_relaxed);
+    }
+    count_inside(1);
+  }
+  void leave() noexcept {
+    if (is_shared()) {
+      lock_.unlock();
+    } else if (threads_ == Threads::in_turn) {
+      count_inside(-1);
+    }
+  }
+  /// By one thread at a time; atomic for the sake of one that breaks this rule.
+  void count_inside(int more) noexcept {
+    inside_.store(inside_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  /// Throws the error of a call by a thread that may not.
+  virtual void refuse(const char*) const {}
+
+  Threads threads_ = Threads::unchecked;
+  TicketLock lock_;                                   ///< of Threads::any
+  std::atomic<const void*> latest_thread_ = nullptr;  ///< below it: who may call, or has called last
+  std::atomic<int> inside_ = 0;                       ///< of Threads::in_turn: calls that have not returned
   /// How many empty polls to a yield: learned, so kept from wait to wait.
   int polls_before_yield_ = IdleLoop::fewest_polls;
+};
+
+/// Holds an engine for a thread; taken again inside it costs next to nothing.
+class [[nodiscard]] EngineLock {
+ public:
+  /// An error that names `call` if this thread may not make it.
+  EngineLock(Engine& engine, const char* call) : engine_(engine) { engine.enter(call); }
+  /// Of what has to be done whoever asks: something is dropped.
+  explicit EngineLock(Engine& engine) noexcept : engine_(engine) {
+    if (engine.is_shared()) engine.lock_.lock();
+    if (engine.threads_ == Threads::in_turn) engine.count_inside(1);
+  }
+  EngineLock(const EngineLock&) = delete;
+  EngineLock& operator=(const EngineLock&) = delete;
+  ~EngineLock() { engine_.leave(); }
+
+ private:
+  Engine& engine_;
 };
 
 }  // namespace wisp::detail

@@ -49,7 +49,10 @@ void look_at_mpi(Findings& found) {
                      : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
                                                       : "MPI_THREAD_SINGLE";
   found.add("MPI", fmt::format("{}, MPI {}.{}", bench::mpi_name(), version, subversion));
-  found.add("threads", fmt::format("{}; wisp is called by one thread at a time", name));
+  const char* who = level == MPI_THREAD_MULTIPLE     ? "any thread calls wisp"
+                    : level == MPI_THREAD_SERIALIZED ? "one thread at a time calls wisp"
+                                                     : "the main thread calls wisp";
+  found.add("threads", fmt::format("{}; {}", name, who));
   found.numbers["mpi"] = bench::mpi_name();
 #if !defined(NDEBUG) || !defined(__OPTIMIZE__)
   found.warnings.push_back(

@@ -179,6 +179,7 @@ Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& giv
 
 double promised_gain(const Comm& comm, const Collective& row, std::size_t bytes) {
   World& world = CommAccess::world(comm);
+  const EngineLock lock(world.engine(), "wisp::promised_gain");
   Case of{comm.size(), bytes, OperatorKind::commutative};
   if (!world.nodes().is_flat()) of.nodes = CommAccess::nodes(comm)->shape();
   const Machine& machine = world.machine();
@@ -207,6 +208,7 @@ int direct_ranks(World& world) {
 Operation make_operation(const Comm& comm, const Collective& row, const CollectiveOptions& options,
                          Call&& call, std::size_t bytes) {
   World& world = CommAccess::world(comm);
+  const EngineLock lock(world.engine(), call.name);
   if (!world.nodes().is_flat() || is_of_nodes(options.algorithm)) call.given.nodes = CommAccess::nodes(comm);
   const auto kind = static_cast<int>(call.given.kind);
   Context::Latest& latest = CommAccess::context(comm)->latest;
@@ -229,6 +231,8 @@ Operation make_operation(const Comm& comm, const Collective& row, const Collecti
 
 int direct_gatherv_ranks(const Comm& comm) {
   detail::check_usable(comm, "wisp::direct_gatherv_ranks");
+  const detail::EngineLock lock =
+      detail::lock(detail::CommAccess::context(comm), "wisp::direct_gatherv_ranks");
   return detail::direct_ranks(detail::CommAccess::world(comm));
 }
 

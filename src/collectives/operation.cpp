@@ -11,14 +11,17 @@ Operation& Operation::operator=(Operation&&) noexcept = default;
 Operation::~Operation() = default;
 
 void Operation::run() const {
+  const detail::EngineLock lock = detail::lock(body_->context(), "wisp::Operation::run");
   detail::run_to_end(body_->context(), body_->begin());
 }
 
 Request Operation::start() const {
+  const detail::EngineLock lock = detail::lock(body_->context(), "wisp::Operation::start");
   return {Task<>(*this), body_->context()};
 }
 
 Request Operation::persistent() && {
+  const detail::EngineLock lock = detail::lock(body_->context(), "wisp::Operation::persistent");
   body_->keep_arguments();
   body_->prepare_to_repeat();
   detail::ContextPtr context = body_->context();

@@ -20,6 +20,7 @@ Comm CommAccess::make_root(std::shared_ptr<World> world, TagLayout::Kind kind) {
 
 Comm CommAccess::make_within(const Comm& parent, const Group& members) {
   const ContextPtr& context = parent.context_;
+  const EngineLock lock = detail::lock(context, "wisp::Comm::range");
   if (!parent.is_raw()) return make_numbered(context->world, members);
   return make(ContextPtr(new Context(context->world, context->kind)), members);
 }
@@ -36,6 +37,7 @@ const std::shared_ptr<const GroupNodes>& CommAccess::known_nodes(const Comm& com
 }
 
 Comm CommAccess::make_numbered(const std::shared_ptr<World>& world, const Group& members) {
+  const EngineLock lock(world->engine(), "wisp::Comm");
   ContextPtr context(new Context(world, TagLayout::Kind::isolated));
   Comm comm = make(std::move(context), members);
   if (!comm.is_member()) return comm;
@@ -50,6 +52,7 @@ Comm CommAccess::make_numbered(const std::shared_ptr<World>& world, const Group&
 }
 
 const std::shared_ptr<const GroupNodes>& CommAccess::nodes(const Comm& comm) {
+  const EngineLock lock = detail::lock(comm.context_, "wisp::Comm::node");
   std::shared_ptr<const GroupNodes>& nodes = comm.context_->nodes;
   if (!nodes) nodes = std::make_shared<const GroupNodes>(world(comm).nodes(), comm.group_);
   return nodes;
@@ -169,6 +172,7 @@ detail::CommAccess::PersistentTag detail::CommAccess::persistent_tag(const Conte
                                                                      const Group& members,
                                                                      const char* operation) {
   Context& context = *of.get();
+  const EngineLock lock(context.world->engine(), operation);
   const TagLayout& tags = context.world->tags();
   Counters& counters = *context.counters;
   const std::uint32_t of_a_context = tags.persistent_count(context.kind);

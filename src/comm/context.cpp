@@ -1,5 +1,8 @@
 #include "comm/context.hpp"
 
+#include <atomic>
+#include <utility>
+
 #include "comm/world.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
@@ -7,16 +10,35 @@
 namespace wisp::detail {
 
 void retain(Context* context) noexcept {
-  ++context->references;
+  if (context->counts_atomically) {
+    std::atomic_ref(context->references).fetch_add(1, std::memory_order_relaxed);
+  } else {
+    ++context->references;
+  }
 }
 
 void release(Context* context) noexcept {
-  if (--context->references == 0) delete context;
+  const int left = context->counts_atomically
+                       ? std::atomic_ref(context->references).fetch_sub(1, std::memory_order_acq_rel) - 1
+                       : --context->references;
+  if (left > 0) return;
+  // The World may go with its last context, and the engine with that: not while it is held.
+  const std::shared_ptr<World> world = std::move(context->world);
+  const EngineLock lock(world->engine());
+  context->leave(*world);
+  delete context;
 }
 
-Context::~Context() {
-  if (is_numbered) world->drop_numbered(*this);
-  if (code_here >= 0) world->drop_named_code(code_here);
+EngineLock lock(const ContextPtr& context, const char* call) {
+  return {context->world->engine(), call};
+}
+
+Context::Context(std::shared_ptr<World> of, TagLayout::Kind which)
+    : counts_atomically(of->engine().is_shared()), world(std::move(of)), kind(which) {}
+
+void Context::leave(World& from) noexcept {
+  if (is_numbered) from.drop_numbered(*this);
+  if (code_here >= 0) from.drop_named_code(code_here);
 }
 
 Group Context::group() const {
@@ -25,6 +47,7 @@ Group Context::group() const {
 }
 
 int Context::tag_of_operation(const char* operation, std::optional<int> own_tag) {
+  const EngineLock lock(world->engine(), operation);
   const TagLayout& tags = world->tags();
   if (!own_tag) return tags.encode_count(kind, counters->collectives++);
   check_within(MPI_ERR_TAG, operation, "own_tag", *own_tag, 0, tags.upper_bound(kind));
@@ -55,6 +78,7 @@ int Context::look_up(int peer) {
 }
 
 void run_to_end(const ContextPtr& context, Task<> task) {
+  const EngineLock lock = detail::lock(context, "wisp::Comm::run");
   const auto handle = task.handle();
   handle.resume();
   if (!handle.done()) {

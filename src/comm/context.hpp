@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "async/engine.hpp"
 #include "comm/code_blocks.hpp"
 #include "comm/pair_numbers.hpp"
 #include "comm/tag_layout.hpp"
@@ -37,10 +38,11 @@ struct Context {
   static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }
 
-  Context(std::shared_ptr<World> of, TagLayout::Kind which) : world(std::move(of)), kind(which) {}
+  Context(std::shared_ptr<World> of, TagLayout::Kind which);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  ~Context();
+  /// Before it is deleted: gives back what its World keeps of it.
+  void leave(World& from) noexcept;
 
   /// A tag of `encode` as it is on the wire to, and from, a rank of the World; -1: the two have not agreed on
   /// a code yet (see PairCodes).
@@ -75,6 +77,7 @@ struct Context {
   int tag_of_persistent(const char* operation);
 
   int references = 1;
+  bool counts_atomically;  ///< several threads may copy and drop communicators at a time
   std::shared_ptr<World> world;
   TagLayout::Kind kind;
   int uniform_code = -1;  ///< of all peers, or -1
@@ -129,6 +132,9 @@ struct Context {
 
   std::array<Cached, 8> cache_;
 };
+
+/// Holds the engine of a communicator; an error that names `call` if this thread may not make it.
+EngineLock lock(const ContextPtr& context, const char* call);
 
 /// Runs a task of a context's communicator to its end; nothing can on a simulated cluster.
 void run_to_end(const ContextPtr& context, Task<> task);

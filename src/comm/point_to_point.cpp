@@ -140,6 +140,13 @@ Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destina
       CommAccess::context(comm));
 }
 
+/// Holds the engine for a call, whose arguments are not checked yet.
+detail::EngineLock enter(const Comm& comm, const char* call) {
+  if (comm.empty()) [[unlikely]]
+    detail::check_usable(comm, call);
+  return detail::lock(CommAccess::context(comm), call);
+}
+
 /// Blocks until the message is done; no coroutine is needed for one message.
 Status wait_for(const Comm& comm, const Posted& posted) {
   if (!posted.done()) {
@@ -171,32 +178,41 @@ void Status::copy_to(MPI_Status* status) const {
 }
 
 void Comm::send(const ConstBuffer& buffer, int destination, int tag) const {
-  wait_for(*this, post_checked_send(*this, buffer, destination, tag, SendMode::standard, "wisp::Comm::send"));
+  constexpr const char* call = "wisp::Comm::send";
+  const detail::EngineLock lock = enter(*this, call);
+  wait_for(*this, post_checked_send(*this, buffer, destination, tag, SendMode::standard, call));
 }
 
 void Comm::ssend(const ConstBuffer& buffer, int destination, int tag) const {
-  wait_for(*this,
-           post_checked_send(*this, buffer, destination, tag, SendMode::synchronous, "wisp::Comm::ssend"));
+  constexpr const char* call = "wisp::Comm::ssend";
+  const detail::EngineLock lock = enter(*this, call);
+  wait_for(*this, post_checked_send(*this, buffer, destination, tag, SendMode::synchronous, call));
 }
 
 Status Comm::receive(const Buffer& buffer, int source, int tag) const {
-  return wait_for(*this, post_checked_receive(*this, buffer, source, tag, "wisp::Comm::receive"));
+  constexpr const char* call = "wisp::Comm::receive";
+  const detail::EngineLock lock = enter(*this, call);
+  return wait_for(*this, post_checked_receive(*this, buffer, source, tag, call));
 }
 
 Status Comm::sendrecv(const ConstBuffer& send, int destination, int send_tag, const Buffer& receive,
                       int source, int receive_tag) const {
-  return Request(sendrecv_task(*this, send, destination, send_tag, receive, source, receive_tag,
-                               "wisp::Comm::sendrecv"),
+  constexpr const char* call = "wisp::Comm::sendrecv";
+  const detail::EngineLock lock = enter(*this, call);
+  return Request(sendrecv_task(*this, send, destination, send_tag, receive, source, receive_tag, call),
                  context_)
       .wait();
 }
 
 Status Comm::probe(int source, int tag) const {
-  return wait_for(*this, post_checked_probe(*this, source, tag, "wisp::Comm::probe"));
+  constexpr const char* call = "wisp::Comm::probe";
+  const detail::EngineLock lock = enter(*this, call);
+  return wait_for(*this, post_checked_probe(*this, source, tag, call));
 }
 
 std::optional<Status> Comm::iprobe(int source, int tag) const {
   constexpr const char* call = "wisp::Comm::iprobe";
+  const detail::EngineLock lock = enter(*this, call);
   detail::check_usable(*this, call);
   if (source == MPI_PROC_NULL) return Status{MPI_PROC_NULL, any_tag, 0};
   const detail::Mailbox::Pattern pattern = checked_pattern(*this, source, tag, call);
@@ -208,27 +224,31 @@ std::optional<Status> Comm::iprobe(int source, int tag) const {
 }
 
 Request Comm::isend(const ConstBuffer& buffer, int destination, int tag) const {
-  return {finish_send(
-              post_checked_send(*this, buffer, destination, tag, SendMode::standard, "wisp::Comm::isend")),
+  constexpr const char* call = "wisp::Comm::isend";
+  const detail::EngineLock lock = enter(*this, call);
+  return {finish_send(post_checked_send(*this, buffer, destination, tag, SendMode::standard, call)),
           context_};
 }
 
 Request Comm::issend(const ConstBuffer& buffer, int destination, int tag) const {
-  return {finish_send(post_checked_send(*this, buffer, destination, tag, SendMode::synchronous,
-                                        "wisp::Comm::issend")),
+  constexpr const char* call = "wisp::Comm::issend";
+  const detail::EngineLock lock = enter(*this, call);
+  return {finish_send(post_checked_send(*this, buffer, destination, tag, SendMode::synchronous, call)),
           context_};
 }
 
 Request Comm::ireceive(const Buffer& buffer, int source, int tag) const {
-  return {finish_receive(post_checked_receive(*this, buffer, source, tag, "wisp::Comm::ireceive"), *this),
-          context_, Request::Unwinding::cancels};
+  constexpr const char* call = "wisp::Comm::ireceive";
+  const detail::EngineLock lock = enter(*this, call);
+  return {finish_receive(post_checked_receive(*this, buffer, source, tag, call), *this), context_,
+          Request::Unwinding::cancels};
 }
 
 Request Comm::isendrecv(const ConstBuffer& send, int destination, int send_tag, const Buffer& receive,
                         int source, int receive_tag) const {
-  return {sendrecv_task(*this, send, destination, send_tag, receive, source, receive_tag,
-                        "wisp::Comm::isendrecv"),
-          context_};
+  constexpr const char* call = "wisp::Comm::isendrecv";
+  const detail::EngineLock lock = enter(*this, call);
+  return {sendrecv_task(*this, send, destination, send_tag, receive, source, receive_tag, call), context_};
 }
 
 Request Comm::send_init(const ConstBuffer& buffer, int destination, int tag) const {
@@ -251,24 +271,34 @@ Request Comm::receive_init(const Buffer& buffer, int source, int tag) const {
 }
 
 Task<> send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag) {
-  return finish_send(post_checked_send(comm, buffer, destination, tag, SendMode::standard, "wisp::send"));
+  constexpr const char* call = "wisp::send";
+  const detail::EngineLock lock = enter(comm, call);
+  return finish_send(post_checked_send(comm, buffer, destination, tag, SendMode::standard, call));
 }
 
 Task<> ssend(const Comm& comm, const ConstBuffer& buffer, int destination, int tag) {
-  return finish_send(post_checked_send(comm, buffer, destination, tag, SendMode::synchronous, "wisp::ssend"));
+  constexpr const char* call = "wisp::ssend";
+  const detail::EngineLock lock = enter(comm, call);
+  return finish_send(post_checked_send(comm, buffer, destination, tag, SendMode::synchronous, call));
 }
 
 Task<Status> receive(const Comm& comm, const Buffer& buffer, int source, int tag) {
-  return finish_receive(post_checked_receive(comm, buffer, source, tag, "wisp::receive"), comm);
+  constexpr const char* call = "wisp::receive";
+  const detail::EngineLock lock = enter(comm, call);
+  return finish_receive(post_checked_receive(comm, buffer, source, tag, call), comm);
 }
 
 Task<Status> sendrecv(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
                       const Buffer& receive, int source, int receive_tag) {
-  return sendrecv_task(comm, send, destination, send_tag, receive, source, receive_tag, "wisp::sendrecv");
+  constexpr const char* call = "wisp::sendrecv";
+  const detail::EngineLock lock = enter(comm, call);
+  return sendrecv_task(comm, send, destination, send_tag, receive, source, receive_tag, call);
 }
 
 Task<Status> probe(const Comm& comm, int source, int tag) {
-  return finish_receive(post_checked_probe(comm, source, tag, "wisp::probe"), comm);
+  constexpr const char* call = "wisp::probe";
+  const detail::EngineLock lock = enter(comm, call);
+  return finish_receive(post_checked_probe(comm, source, tag, call), comm);
 }
 
 }  // namespace wisp

@@ -38,6 +38,7 @@ detail::Engine& engine_of_living(const detail::ContextPtr& context) {
 
 Request::Request(detail::RunningTask operation, detail::ContextPtr context, Unwinding unwinding)
     : context_(std::move(context)), operation_(std::move(operation)), unwinding_(unwinding) {
+  const detail::EngineLock lock = detail::lock(context_, "wisp::Request");
   operation_.resume();
 }
 
@@ -64,8 +65,10 @@ Request::~Request() {
 
 /// Waits for an active operation, or lets it run on where nothing can wait.
 void Request::finish() noexcept {
-  if (done() || context_->world->closed()) return;
+  if (!active() || context_->world->closed()) return;
   detail::Engine& engine = context_->world->engine();
+  const detail::EngineLock lock(engine);
+  if (done()) return;
   if (!engine.can_wait()) {
     free();
     return;
@@ -90,6 +93,7 @@ void Request::finish() noexcept {
 void Request::start() {
   constexpr const char* call = "wisp::Request::start";
   if (!is_persistent()) throw Error(MPI_ERR_REQUEST, std::string(call) + ": the request is not persistent");
+  const detail::EngineLock lock = detail::lock(context_, call);
   if (active()) throw Error(MPI_ERR_REQUEST, std::string(call) + ": the request is active already");
   if (context_->world->closed()) {
     throw Error(MPI_ERR_COMM, std::string(call) + ": the MPI communicator below has been freed");
@@ -98,44 +102,70 @@ void Request::start() {
   operation_.resume();
 }
 
-Status Request::take() {
-  if (!active()) return {};
+Status Request::take(detail::ContextPtr& context) {
   // Inactive from here on, also when the operation's exception passes on.
   const detail::RunningTask ended = std::exchange(operation_, {});
-  const detail::ContextPtr context = is_persistent() ? detail::ContextPtr() : std::exchange(context_, {});
+  if (!is_persistent()) context = std::exchange(context_, {});
   return ended.take();
 }
 
+Status Request::take() {
+  detail::ContextPtr context;
+  return active() ? take(context) : Status();
+}
+
 std::optional<Status> Request::test() {
+  if (!active()) return Status();
+  detail::ContextPtr context;  // it may be the last one of its engine, so it outlives the lock
+  const detail::EngineLock lock = detail::lock(context_, "wisp::Request::test");
   if (!done()) engine_of_living(context_).poll();
   if (!done()) return std::nullopt;
-  return take();
+  return take(context);
 }
 
 Status Request::wait() {
+  if (!active()) return {};
+  detail::ContextPtr context;
+  const detail::EngineLock lock = detail::lock(context_, "wisp::Request::wait");
   if (!done()) engine_of_living(context_).run_until([this] { return done(); });
-  return take();
+  return take(context);
 }
 
 void Request::free() {
-  if (active()) run_on(std::move(*this));
+  if (!active()) return;
+  const detail::ContextPtr context = context_;
+  const detail::EngineLock lock = detail::lock(context, "wisp::Request::free");
+  run_on(std::move(*this));
 }
 
-/// All requests of a process share one engine; null if none is active.
-detail::Engine* engine_of(std::span<Request> requests) {
-  for (const Request& request : requests) {
-    if (request.active()) return &engine_of_living(request.context_);
+/// The engine that all requests of a process share, held for a call about several of them.
+class Request::Several {
+ public:
+  Several(std::span<Request> requests, const char* call) {
+    const auto active = std::ranges::find_if(requests, &Request::active);
+    if (active == requests.end()) return;
+    context_ = active->context_;
+    engine_ = &engine_of_living(context_);
+    lock_.emplace(*engine_, call);
   }
-  return nullptr;
-}
+
+  /// Null if no request is active.
+  detail::Engine* engine() const { return engine_; }
+
+ private:
+  detail::ContextPtr context_;
+  detail::Engine* engine_ = nullptr;
+  std::optional<detail::EngineLock> lock_;
+};
 
 void start_all(std::span<Request> requests) {
   for (Request& request : requests) request.start();
 }
 
 bool test_all(std::span<Request> requests, std::span<Status> statuses) {
+  const Request::Several several(requests, "wisp::test_all");
   const auto all_done = [&] { return std::ranges::all_of(requests, &Request::done); };
-  if (!all_done()) engine_of(requests)->poll();
+  if (!all_done()) several.engine()->poll();
   if (!all_done()) return false;
   wait_all(requests, statuses);
   return true;
@@ -149,6 +179,7 @@ void wait_all(std::span<Request> requests, std::span<Status> statuses) {
 }
 
 std::optional<Completion> test_any(std::span<Request> requests) {
+  const Request::Several several(requests, "wisp::test_any");
   const auto look = [&]() -> std::optional<Completion> {
     for (std::size_t i = 0; i < requests.size(); ++i) {
       if (requests[i].active() && requests[i].done()) return Completion{i, requests[i].take()};
@@ -156,35 +187,35 @@ std::optional<Completion> test_any(std::span<Request> requests) {
     return std::nullopt;
   };
   if (std::optional<Completion> found = look()) return found;
-  if (detail::Engine* engine = engine_of(requests)) engine->poll();
+  if (several.engine() != nullptr) several.engine()->poll();
   return look();
 }
 
 std::vector<Completion> test_some(std::span<Request> requests) {
-  if (detail::Engine* engine = engine_of(requests)) {
-    const bool some_done =
-        std::ranges::any_of(requests, [](const Request& r) { return r.active() && r.done(); });
-    if (!some_done) engine->poll();
-  }
+  const Request::Several several(requests, "wisp::test_some");
+  const auto is_done = [](const Request& request) { return request.active() && request.done(); };
+  if (several.engine() != nullptr && std::ranges::none_of(requests, is_done)) several.engine()->poll();
   std::vector<Completion> completions;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (requests[i].active() && requests[i].done()) completions.push_back({i, requests[i].take()});
+    if (is_done(requests[i])) completions.push_back({i, requests[i].take()});
   }
   return completions;
 }
 
 std::optional<Completion> wait_any(std::span<Request> requests) {
+  const Request::Several several(requests, "wisp::wait_any");
   std::optional<Completion> completion;
-  if (detail::Engine* engine = engine_of(requests)) {
-    engine->run_until([&] { return (completion = test_any(requests)).has_value(); });
+  if (several.engine() != nullptr) {
+    several.engine()->run_until([&] { return (completion = test_any(requests)).has_value(); });
   }
   return completion;
 }
 
 std::vector<Completion> wait_some(std::span<Request> requests) {
+  const Request::Several several(requests, "wisp::wait_some");
   std::vector<Completion> completions;
-  if (detail::Engine* engine = engine_of(requests)) {
-    engine->run_until([&] { return !(completions = test_some(requests)).empty(); });
+  if (several.engine() != nullptr) {
+    several.engine()->run_until([&] { return !(completions = test_some(requests)).empty(); });
   }
   return completions;
 }

@@ -89,6 +89,7 @@ std::unique_ptr<Transport> World::shared(std::unique_ptr<Transport> transport, c
 
 World::World(std::unique_ptr<Transport> transport, const Facts& facts)
     : transport_(std::move(transport)),
+      engine_(transport_->engine()),
       inner_(transport_->inner()),
       meters_joins_(inner_.meters_joins()),
       tags_(facts.tag_upper_bound, facts.mpi_comms),
@@ -118,6 +119,7 @@ void World::drop_numbered(Context& context) noexcept {
 }
 
 int World::find_named_code() {
+  const EngineLock lock(engine_, "wisp::Comm");
   const int count = tags_.named_count();
   named_codes_.resize(as_size(count));
   for (int tried = 0; tried < count; ++tried) {
@@ -199,6 +201,7 @@ MPI_Comm World::mpi_comm() const {
 }
 
 void World::close() noexcept {
+  const EngineLock lock(engine_);
   closed_ = true;
   mailbox_.close();
   pair_codes_.close();
@@ -208,6 +211,7 @@ void World::close() noexcept {
 
 void abandon(Message& message) noexcept {
   if (message.world == nullptr) return;
+  const EngineLock lock(message.world->engine());
   if (message.done) {
     message.world->transport().forget(message);
   } else {

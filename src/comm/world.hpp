@@ -57,7 +57,7 @@ class World {
   const NodeLayout& nodes() const { return facts_.nodes; }
   const TagLayout& tags() const { return tags_; }
   Transport& transport() { return *transport_; }
-  Engine& engine() { return transport_->engine(); }
+  Engine& engine() { return engine_; }
   Mailbox& mailbox() { return mailbox_; }
 
   /// The counters of the communicator of all ranks: wherever it is made, it is the same one.
@@ -116,6 +116,7 @@ class World {
 
  private:
   std::unique_ptr<Transport> transport_;
+  Engine& engine_;
   Transport& inner_;
   bool meters_joins_;
   TagLayout tags_;

@@ -165,7 +165,7 @@ void Progress::look_now_and_then() {
   while (!ends_) {
     has_work_.wait(held, [this] { return ends_ || in_flight_ > 0; });
     if (ends_) return;
-    if (!is_waited_for_) engine_->poll();
+    if (!is_waited_for_) poll();
     held.unlock();
     std::this_thread::sleep_for(between_looks);
     held.lock();

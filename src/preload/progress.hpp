@@ -57,7 +57,11 @@ class Progress {
   }
   bool look() {
     const std::lock_guard held(mutex_);
-    return engine_ != nullptr && engine_->poll();
+    return engine_ != nullptr && poll();
+  }
+  bool poll() {
+    const detail::EngineLock lock(*engine_);
+    return engine_->poll();
   }
 
  private:

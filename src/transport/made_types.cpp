@@ -2,6 +2,7 @@
 
 #include <climits>
 #include <memory>
+#include <mutex>
 #include <typeindex>
 #include <unordered_map>
 #include <vector>
@@ -15,6 +16,7 @@ namespace {
 
 /// Of the process, as long as MPI is there.
 struct KeptDatatypes {
+  std::mutex mutex;
   std::unordered_map<std::type_index, MPI_Datatype> of;
 
   void close() {
@@ -23,8 +25,8 @@ struct KeptDatatypes {
   }
 };
 
-KeptDatatypes& kept_datatypes() {
-  return *attribute_of<KeptDatatypes>(MPI_COMM_SELF, [] { return std::make_shared<KeptDatatypes>(); });
+std::shared_ptr<KeptDatatypes> kept_datatypes() {
+  return attribute_of<KeptDatatypes>(MPI_COMM_SELF, [] { return std::make_shared<KeptDatatypes>(); });
 }
 
 MPI_Datatype resized(MPI_Datatype type, MPI_Aint extent) {
@@ -38,13 +40,17 @@ MPI_Datatype resized(MPI_Datatype type, MPI_Aint extent) {
 }  // namespace
 
 MPI_Datatype kept_datatype(const std::type_info& of) {
-  const auto& all = kept_datatypes().of;
-  const auto found = all.find(of);
-  return found == all.end() ? MPI_DATATYPE_NULL : found->second;
+  const std::shared_ptr<KeptDatatypes> kept = kept_datatypes();
+  const std::lock_guard lock(kept->mutex);
+  const auto found = kept->of.find(of);
+  return found == kept->of.end() ? MPI_DATATYPE_NULL : found->second;
 }
 
 MPI_Datatype keep_datatype(const std::type_info& of, std::span<const StructMember> members,
                            std::size_t bytes) {
+  const std::shared_ptr<KeptDatatypes> kept = kept_datatypes();
+  const std::lock_guard lock(kept->mutex);
+  if (const auto found = kept->of.find(of); found != kept->of.end()) return found->second;
   std::vector<int> counts;
   std::vector<MPI_Aint> offsets;
   std::vector<MPI_Datatype> types;
@@ -57,7 +63,7 @@ MPI_Datatype keep_datatype(const std::type_info& of, std::span<const StructMembe
   check_mpi(MPI_Type_create_struct(static_cast<int>(counts.size()), counts.data(), offsets.data(),
                                    types.data(), &made),
             "MPI_Type_create_struct");
-  return kept_datatypes().of[of] = resized(made, static_cast<MPI_Aint>(bytes));
+  return kept->of[of] = resized(made, static_cast<MPI_Aint>(bytes));
 }
 
 MPI_Datatype make_run(MPI_Datatype element, std::size_t length, MPI_Aint stride) {

@@ -3,10 +3,17 @@
 #include <mpi.h>
 
 #include <memory>
+#include <mutex>
 
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
+
+/// One look at the attributes of a communicator at a time: MPI leaves that to its callers.
+inline std::mutex& attributes_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
 
 /// The T that is kept as an attribute of `comm`, made by `make` when there is none yet. It is closed and let
 /// go when `comm` is freed, or at MPI_Finalize. `Key` tells several attributes of one type apart.
@@ -25,11 +32,20 @@ std::shared_ptr<T> attribute_of(MPI_Comm comm, Make make) {
               "MPI_Comm_create_keyval");
     return created;
   }();
-  void* found = nullptr;
-  int exists = 0;
-  check_mpi(MPI_Comm_get_attr(comm, keyval, &found, &exists), "MPI_Comm_get_attr");
-  if (exists != 0) return *static_cast<std::shared_ptr<T>*>(found);
+  const auto look = [&] {
+    void* found = nullptr;
+    int exists = 0;
+    check_mpi(MPI_Comm_get_attr(comm, keyval, &found, &exists), "MPI_Comm_get_attr");
+    return exists != 0 ? *static_cast<std::shared_ptr<T>*>(found) : nullptr;
+  };
+  {
+    const std::lock_guard lock(attributes_mutex());
+    if (std::shared_ptr<T> found = look()) return found;
+  }
+  // This may wait for other processes. Another thread that has made one meanwhile was the first.
   auto held = std::make_unique<std::shared_ptr<T>>(make());
+  const std::lock_guard lock(attributes_mutex());
+  if (std::shared_ptr<T> found = look()) return found;
   check_mpi(MPI_Comm_set_attr(comm, keyval, held.get()), "MPI_Comm_set_attr");
   return *held.release();
 }

@@ -7,6 +7,7 @@
 
 #include "transport/mpi_attribute.hpp"
 #include "transport/mpi_library.hpp"
+#include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
 
@@ -37,8 +38,50 @@ std::shared_ptr<MpiEngine> MpiEngine::of_process() {
   return attribute_of<MpiEngine>(MPI_COMM_SELF, [] { return std::make_shared<MpiEngine>(); });
 }
 
-MpiEngine::MpiEngine() {
+namespace {
+
+/// Throws if this is not the thread that may call.
+Threads threads_of_mpi() {
+  int level = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  if (level == MPI_THREAD_MULTIPLE) return Threads::any;
+  if (level == MPI_THREAD_SERIALIZED) return Threads::in_turn;
+#ifdef SMPI_H
+  return Threads::unchecked;  // there, ranks are threads
+#else
+  int is_main = 1;
+  check_mpi(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+  if (is_main == 0) {
+    throw_error(MPI_ERR_OTHER,
+                "wisp: this is not the thread that initialized MPI, the only one that may call it: "
+                "ask MPI_Init_thread for MPI_THREAD_MULTIPLE (or MPI_THREAD_SERIALIZED)");
+  }
+  return Threads::main;
+#endif
+}
+
+}  // namespace
+
+void MpiEngine::refuse(const char* call) const {
+  if (threads() == Threads::main) {
+    throw_error(MPI_ERR_OTHER,
+                "{}: called by another thread than the one that initialized MPI, the only one that may: ask "
+                "MPI_Init_thread for MPI_THREAD_MULTIPLE (or MPI_THREAD_SERIALIZED)",
+                call);
+  }
+  throw_error(
+      MPI_ERR_OTHER,
+      "{}: another thread is in a call of wisp, and MPI was initialized with MPI_THREAD_SERIALIZED: call one "
+      "at a time, or ask MPI_Init_thread for MPI_THREAD_MULTIPLE",
+      call);
+}
+
+MpiEngine::MpiEngine() : Engine(threads_of_mpi()) {
   check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &ended_), "MPI_Isend");
+}
+
+MpiEngine::~MpiEngine() {
+  if (!is_closed_) MPI_Wait(&ended_, MPI_STATUS_IGNORE);
 }
 
 bool MpiEngine::take_ended(MPI_Request& request) {
@@ -52,6 +95,7 @@ bool MpiEngine::take_ended(MPI_Request& request) {
 }
 
 void MpiEngine::close() noexcept {
+  const EngineLock lock(*this);
   MPI_Wait(&ended_, MPI_STATUS_IGNORE);
   run_until([this] {
     drain_buffered();

@@ -23,7 +23,9 @@ class Closable {
 /// All pending MPI requests of this process and whom they wake: one poll is one MPI_Testsome over all.
 class MpiEngine final : public Engine {
  public:
+  /// Throws if this thread may not call MPI.
   MpiEngine();
+  ~MpiEngine() override;
   /// The engine of this process, kept as an attribute of MPI_COMM_SELF.
   static std::shared_ptr<MpiEngine> of_process();
 
@@ -88,6 +90,8 @@ class MpiEngine final : public Engine {
   std::vector<MPI_Request> buffered_requests_;
   std::vector<BufferedSend> buffered_;
   unsigned looks_ = 0;
+  void refuse(const char* call) const override;
+
   bool is_closed_ = false;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;

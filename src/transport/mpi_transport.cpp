@@ -57,6 +57,7 @@ class IntCount {
 
 MpiTransport::MpiTransport(std::vector<MPI_Comm> comms, Options options)
     : engine_(MpiEngine::of_process()), comms_(std::move(comms)), options_(options) {
+  const EngineLock lock(*engine_);
   engine_->register_closable(*this);
 }
 
@@ -69,6 +70,7 @@ MPI_Comm MpiTransport::open_comm(WireTag of) const {
 }
 
 void MpiTransport::close() noexcept {
+  const EngineLock lock(*engine_);
   if (is_closed_) return;
   is_closed_ = true;
   engine_->unregister_closable(*this);

@@ -3,6 +3,7 @@
 #include <climits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace wisp::detail {
 namespace {
 
 struct StridedTypes {
+  std::mutex mutex;
   std::map<std::vector<MPI_Aint>, MPI_Datatype> of_shape;
 
   void close() {
@@ -43,8 +45,10 @@ MPI_Datatype strided_type(MPI_Datatype element, MPI_Aint of_element, std::span<c
     shape.push_back(dimension.count);
     shape.push_back(dimension.stride);
   }
-  auto& kept =
-      attribute_of<StridedTypes>(MPI_COMM_SELF, [] { return std::make_shared<StridedTypes>(); })->of_shape;
+  const std::shared_ptr<StridedTypes> types =
+      attribute_of<StridedTypes>(MPI_COMM_SELF, [] { return std::make_shared<StridedTypes>(); });
+  const std::lock_guard lock(types->mutex);
+  auto& kept = types->of_shape;
   if (const auto found = kept.find(shape); found != kept.end()) return found->second;
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Datatype made = MPI_DATATYPE_NULL;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -22,10 +23,26 @@ class FailuresOfRank : public testing::EmptyTestEventListener {
   int rank_;
 };
 
+/// As WISP_TEST_THREADS says; what no test says is what most programs have.
+void begin(int* argc, char*** argv) {
+  const char* text = std::getenv("WISP_TEST_THREADS");
+  if (text == nullptr) {
+    MPI_Init(argc, argv);
+    return;
+  }
+  const std::string_view level(text);
+  int provided = 0;
+  MPI_Init_thread(argc, argv,
+                  level == "multiple"     ? MPI_THREAD_MULTIPLE
+                  : level == "serialized" ? MPI_THREAD_SERIALIZED
+                                          : MPI_THREAD_FUNNELED,
+                  &provided);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  begin(&argc, &argv);
   // MPICH reports an error of a message in flight to the handler of MPI_COMM_WORLD, whose default aborts.
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int rank = 0;

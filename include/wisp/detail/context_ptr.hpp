@@ -8,7 +8,7 @@ struct Context;
 void retain(Context* context) noexcept;
 void release(Context* context) noexcept;
 
-/// Shares a communicator's context; counted without atomics, as all calls of the library are serialized.
+/// Shares a communicator's context; counted by atomics only where MPI serves several threads at a time.
 class ContextPtr {
  public:
   ContextPtr() = default;

@@ -1,0 +1,398 @@
+// Threads that call the library at a time, as far as MPI lets them.
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <random>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "wisp/chain.hpp"
+#include "wisp/collectives.hpp"
+#include "wisp/error.hpp"
+#include "wisp/exchange.hpp"
+#include "wisp/neighborhood.hpp"
+#include "wisp/simulate.hpp"
+#include "wisp/sort.hpp"
+#include "wisp/split.hpp"
+#include "world.hpp"
+
+namespace wisp::test {
+
+struct Charge {
+  double place[3];
+  int charge;
+};
+
+}  // namespace wisp::test
+
+template <>
+inline constexpr auto wisp::members_of<wisp::test::Charge> = std::tuple(&wisp::test::Charge::place,
+                                                                        &wisp::test::Charge::charge);
+
+namespace wisp::test {
+namespace {
+
+constexpr int thread_count = 3;
+
+int thread_level() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level;
+}
+
+/// Runs `body(t)` in threads 0 … thread_count - 1; what one of them throws is a failure.
+void in_threads(const std::function<void(int thread)>& body) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < thread_count; ++t) {
+    threads.emplace_back([&body, t] {
+      try {
+        body(t);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << "thread " << t << ": " << error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// The sentence of the error that a call in another thread ends with; empty if with none.
+std::string error_in_another_thread(const std::function<void()>& call) {
+  std::string sentence;
+  std::thread([&] {
+    try {
+      call();
+    } catch (const Error& error) {
+      sentence = error.what();
+    }
+  }).join();
+  return sentence;
+}
+
+class ThreadsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (thread_level() < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "MPI serves one thread at a time";
+    // One for each thread, made in the same order on all ranks.
+    for (int t = 0; t < thread_count; ++t) comms.push_back(world().range(0, world().size() - 1));
+  }
+  std::vector<Comm> comms;
+};
+
+/// Random collectives with results that one can tell without them.
+void call_some(const Comm& comm, std::mt19937& random, int calls) {
+  const int p = comm.size();
+  const int rank = comm.rank();
+  for (int call = 0; call < calls; ++call) {
+    const auto count = static_cast<std::size_t>(random() % 700);
+    const int root = static_cast<int>(random() % static_cast<unsigned>(p));
+    const int base = static_cast<int>(random() % 1000);
+    std::vector<int> mine(count, base + rank);
+    const int sum = p * base + p * (p - 1) / 2;
+    switch (random() % 6) {
+      case 0: {
+        comm.bcast(mine, root);
+        ASSERT_EQ(mine, std::vector<int>(count, base + root));
+        break;
+      }
+      case 1: {
+        std::vector<int> total(count);
+        comm.allreduce(mine, total, MPI_SUM);
+        ASSERT_EQ(total, std::vector<int>(count, sum));
+        break;
+      }
+      case 2: {
+        std::vector<int> before(count);
+        Request request = comm.iscan(mine, before, MPI_SUM);
+        while (!request.test()) {
+        }
+        ASSERT_EQ(before, std::vector<int>(count, (rank + 1) * base + rank * (rank + 1) / 2));
+        break;
+      }
+      case 3: {
+        const int one = base + rank;
+        std::vector<int> all(static_cast<std::size_t>(p));
+        std::vector<int> expected(all.size());
+        std::iota(expected.begin(), expected.end(), base);
+        comm.allgather(buffer_of(one), all);
+        ASSERT_EQ(all, expected);
+        break;
+      }
+      case 4: {
+        int heard = -1;
+        const int told = base + rank;
+        Request received = comm.ireceive(buffer_of(heard), any_source, call);
+        Request sent = comm.isend(buffer_of(told), (rank + 1) % p, call);
+        const Status status = received.wait();
+        sent.wait();
+        ASSERT_EQ(status.source, (rank + p - 1) % p);
+        ASSERT_EQ(heard, base + status.source);
+        break;
+      }
+      default:
+        comm.barrier();
+    }
+  }
+}
+
+TEST_F(ThreadsTest, EachHasCollectivesAndMessagesOnItsOwnCommunicator) {
+  in_threads([&](int t) {
+    std::mt19937 random(static_cast<unsigned>(t));
+    call_some(comms[static_cast<std::size_t>(t)], random, 100);
+  });
+}
+
+TEST_F(ThreadsTest, EachMakesCommunicatorsOfItsOwn) {
+  std::vector<MPI_Comm> below(thread_count);
+  for (MPI_Comm& comm : below) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  in_threads([&](int t) {
+    std::mt19937 random(static_cast<unsigned>(100 + t));
+    const Comm whole = Comm::duplicate(below[static_cast<std::size_t>(t)]);
+    for (int round = 0; round < 10; ++round) {
+      const int first = static_cast<int>(random() % static_cast<unsigned>(whole.size()));
+      const auto seed = static_cast<unsigned>(random());
+      const Comm upper = whole.range(first, whole.size() - 1);
+      const Comm odd = whole.range(whole.size() > 1 ? 1 : 0, whole.size() - 1, 2);
+      std::mt19937 within(seed);
+      if (upper.is_member()) call_some(upper, within, 5);
+      std::mt19937 again(seed + 1);
+      if (odd.is_member()) call_some(odd, again, 5);
+    }
+  });
+  for (MPI_Comm& comm : below) MPI_Comm_free(&comm);
+}
+
+TEST_F(ThreadsTest, GroupsChainsAndSplitsAreMadeByEach) {
+  std::vector<MPI_Comm> below(thread_count);
+  for (MPI_Comm& comm : below) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  in_threads([&](int t) {
+    const Comm whole = Comm::attach(below[static_cast<std::size_t>(t)]);
+    for (int round = 0; round < 10; ++round) {
+      std::vector<int> backwards(static_cast<std::size_t>(whole.size()));
+      std::iota(backwards.rbegin(), backwards.rend(), 0);
+      const Comm reversed = whole.create_group(backwards, 7);
+      int from_last = whole.rank();
+      reversed.bcast(buffer_of(from_last), 0);
+      EXPECT_EQ(from_last, whole.size() - 1);
+      const Chain parity = split(whole, whole.rank() % 2);
+      int ranks = 0;
+      const int one = 1;
+      parity.allreduce(buffer_of(one), buffer_of(ranks), MPI_SUM);
+      EXPECT_EQ(ranks, parity.size());
+    }
+  });
+  for (MPI_Comm& comm : below) MPI_Comm_free(&comm);
+}
+
+TEST_F(ThreadsTest, OneStartsWhatAnotherWaitsFor) {
+  constexpr int operations = 300;
+  const Comm& comm = comms.front();
+  const int rank = comm.rank();
+  const int p = comm.size();
+  std::vector<int> mine(operations), sums(operations), roots(operations);
+  std::mutex mutex;
+  std::queue<std::pair<int, Request>> started;
+  std::thread waiter([&] {
+    for (int waited = 0; waited < 2 * operations;) {
+      std::optional<std::pair<int, Request>> next;
+      {
+        const std::lock_guard lock(mutex);
+        if (!started.empty()) {
+          next = std::move(started.front());
+          started.pop();
+        }
+      }
+      if (!next) {
+        std::this_thread::yield();
+        continue;
+      }
+      next->second.wait();
+      const auto place = static_cast<std::size_t>(next->first / 2);
+      const bool is_sum = next->first % 2 == 0;
+      EXPECT_EQ(is_sum ? sums[place] : roots[place],
+                is_sum ? p * next->first + p * (p - 1) / 2 : next->first);
+      ++waited;
+    }
+  });
+  for (int i = 0; i < 2 * operations; ++i) {
+    const auto place = static_cast<std::size_t>(i / 2);
+    if (i % 2 == 0) mine[place] = i + rank;
+    if (i % 2 == 1) roots[place] = rank == i % p ? i : -1;
+    Request request = i % 2 == 0 ? comm.iallreduce(buffer_of(mine[place]), buffer_of(sums[place]), MPI_SUM)
+                                 : comm.ibcast(buffer_of(roots[place]), i % p);
+    const std::lock_guard lock(mutex);
+    started.emplace(i, std::move(request));
+  }
+  waiter.join();
+}
+
+TEST_F(ThreadsTest, SeveralRequestsAreWaitedForByEach) {
+  in_threads([&](int t) {
+    const Comm& comm = comms[static_cast<std::size_t>(t)];
+    constexpr std::size_t operations = 20;
+    for (int round = 0; round < 10; ++round) {
+      std::vector<int> mine(operations, comm.rank() + t), sums(operations);
+      std::vector<Request> requests;
+      for (std::size_t i = 0; i < operations; ++i) {
+        requests.push_back(comm.iallreduce(buffer_of(mine[i]), buffer_of(sums[i]), MPI_SUM));
+      }
+      std::size_t ended = wait_some(requests).size();
+      if (wait_any(requests)) ++ended;
+      EXPECT_GE(ended, 2u);
+      while (!test_all(requests)) {
+      }
+      EXPECT_EQ(sums, std::vector<int>(operations, comm.size() * t + comm.size() * (comm.size() - 1) / 2));
+    }
+  });
+}
+
+TEST_F(ThreadsTest, CopiesOfOneCommunicatorAreMadeAndDroppedByAll) {
+  const Comm shared = comms.front();
+  in_threads([&](int) {
+    for (int i = 0; i < 10000; ++i) {
+      const Comm copy = shared;
+      const Comm second = copy.raw();
+      EXPECT_EQ(second.size(), copy.size());
+    }
+  });
+  shared.barrier();
+}
+
+TEST_F(ThreadsTest, DatatypesOfStructsAreMadeOnce) {
+  in_threads([&](int t) {
+    const Comm& comm = comms[static_cast<std::size_t>(t)];
+    std::vector<Charge> charges(10, Charge{{1, 2, 3}, comm.rank()});
+    comm.bcast(charges, comm.size() - 1);
+    EXPECT_EQ(charges.front().charge, comm.size() - 1);
+  });
+}
+
+TEST_F(ThreadsTest, EachSortsAndExchanges) {
+  in_threads([&](int t) {
+    const Comm& comm = comms[static_cast<std::size_t>(t)];
+    std::mt19937 random(static_cast<unsigned>(1000 * t + comm.rank()));
+    std::vector<int> data(1000);
+    for (int& element : data) element = static_cast<int>(random() % 5000);
+    sort(comm, data);
+    EXPECT_TRUE(std::is_sorted(data.begin(), data.end()));
+    const int told = t;
+    Arrivals arrivals;
+    const Outgoing outgoing{(comm.rank() + 1) % comm.size(), buffer_of(told)};
+    comm.exchange(std::span(&outgoing, 1), arrivals);
+    ASSERT_EQ(arrivals.size(), 1u);
+  });
+}
+
+TEST_F(ThreadsTest, EachHasANeighborhood) {
+  in_threads([&](int t) {
+    const Comm& comm = comms[static_cast<std::size_t>(t)];
+    const Neighborhood ring(comm, Stencil(Torus({comm.size()}), {{-1}, {1}}));
+    const std::vector<int> send = {comm.rank(), comm.rank()};
+    std::vector<int> receive(2);
+    Request request = ring.neighbor_alltoall_init(send, receive);
+    for (int round = 0; round < 50; ++round) {
+      request.start();
+      request.wait();
+      EXPECT_EQ(receive[0], (comm.rank() + 1) % comm.size());
+      EXPECT_EQ(receive[1], (comm.rank() + comm.size() - 1) % comm.size());
+    }
+  });
+}
+
+TEST_F(ThreadsTest, ACoroutineGoesOnInWhicheverThreadPolls) {
+  in_threads([&](int t) {
+    const Comm& comm = comms[static_cast<std::size_t>(t)];
+    int sum = 0;
+    comm.run([](Comm on, int& total) -> Task<> {
+      for (int round = 0; round < 100; ++round) {
+        int one = on.rank() == round % on.size() ? 1 : 0;
+        co_await bcast(on, buffer_of(one), round % on.size());
+        total += one;
+        if (round % 10 == 0) on.barrier();  // also blocking, inside of another's wait
+      }
+    }(comm, sum));
+    EXPECT_EQ(sum, 100);
+  });
+}
+
+TEST(SimulatedClustersTest, AreSimulatedByAThreadEach) {
+  std::vector<double> seconds(thread_count);
+  in_threads([&](int t) {
+    // Ranks of one cluster share its thread; clusters share nothing.
+    const SimulationReport report =
+        simulate({.ranks = 33, .jitter = 1e-6, .seed = 7}, [](Comm comm) -> Task<> {
+          for (int root = 0; root < comm.size(); ++root) {
+            std::vector<int> data(100, comm.rank());
+            co_await bcast(comm, data, root);
+            std::vector<int> sums(100);
+            co_await allreduce(comm, data, sums, MPI_SUM);
+            EXPECT_EQ(sums.back(), root * comm.size());
+          }
+        });
+    seconds[static_cast<std::size_t>(t)] = report.seconds;
+  });
+  for (const double of_thread : seconds) EXPECT_EQ(of_thread, seconds.front());
+}
+
+TEST(ThreadLevelTest, BelowFunneledOnlyTheMainThreadCalls) {
+  if (thread_level() > MPI_THREAD_FUNNELED) GTEST_SKIP() << "MPI serves more threads";
+  const Comm comm = world();
+  int value = 1;
+  const auto refused = [&](const char* name, const std::function<void()>& call) {
+    const std::string sentence = error_in_another_thread(call);
+    EXPECT_EQ(sentence.find(name), 0u) << sentence;
+    EXPECT_NE(sentence.find("another thread than the one that initialized MPI"), std::string::npos)
+        << sentence;
+  };
+  refused("wisp::barrier", [&] { comm.barrier(); });
+  refused("wisp::bcast", [&] { comm.ibcast(buffer_of(value), 0).wait(); });
+  refused("wisp::Comm::isend", [&] { comm.isend(buffer_of(value), 0, 0).wait(); });
+  refused("wisp::Comm::receive", [&] { comm.receive(buffer_of(value), 0, 0); });
+  refused("wisp::Comm::range", [&] { static_cast<void>(comm.range(0, 0)); });
+  Request request = comm.ibarrier();
+  refused("wisp::Request::wait", [&] { request.wait(); });
+  request.wait();
+  comm.barrier();
+}
+
+TEST(ThreadLevelTest, SerializedTheyTakeTurns) {
+  if (thread_level() != MPI_THREAD_SERIALIZED) GTEST_SKIP() << "MPI serves others";
+  const Comm comm = world();
+  int sum = 0;
+  const int one = 1;
+  EXPECT_EQ(error_in_another_thread([&] { comm.allreduce(buffer_of(one), buffer_of(sum), MPI_SUM); }), "");
+  EXPECT_EQ(sum, comm.size());
+  if (comm.size() < 2) return;
+  // Rank 0 waits in one thread and calls in another.
+  if (comm.rank() == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    comm.send(buffer_of(one), 0, 0);
+  } else if (comm.rank() == 0) {
+    int heard = 0;
+    std::atomic<bool> begins = false;
+    std::thread waiter([&] {
+      begins = true;
+      comm.receive(buffer_of(heard), 1, 0);
+    });
+    while (!begins) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const std::string sentence = error_in_another_thread([&] { comm.barrier(); });
+    EXPECT_NE(sentence.find("wisp::barrier: another thread is in a call of wisp"), std::string::npos)
+        << sentence;
+    waiter.join();
+    EXPECT_EQ(heard, 1);
+  }
+  comm.barrier();
+}
+
+}  // namespace
+}  // namespace wisp::test
