@@ -26,6 +26,8 @@ void bench_neighborhood(const Options& options);
 void bench_neighborhood_setup(const Options& options);
 void bench_sort(const Options& options);
 void bench_sort_strings(const Options& options);
+/// Several threads of each rank at a time; needs MPI_THREAD_MULTIPLE.
+void bench_threads(const Options& options);
 /// What a coroutine and a context add to the messages of a small broadcast: many calls in a row, the root
 /// moving.
 void bench_coroutine(const Options& options);

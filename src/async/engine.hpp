@@ -6,7 +6,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "async/ticket_lock.hpp"
+#include "async/polite_lock.hpp"
 
 namespace wisp::detail {
 
@@ -140,7 +140,7 @@ class Engine {
   virtual void refuse(const char*) const {}
 
   Threads threads_ = Threads::unchecked;
-  TicketLock lock_;                                   ///< of Threads::any
+  PoliteLock lock_;                                   ///< of Threads::any
   std::atomic<const void*> latest_thread_ = nullptr;  ///< below it: who may call, or has called last
   std::atomic<int> inside_ = 0;                       ///< of Threads::in_turn: calls that have not returned
   /// How many empty polls to a yield: learned, so kept from wait to wait.

@@ -97,7 +97,8 @@ const std::map<std::string, Benchmark> benchmarks = {
     {"sort-strings", {bench::bench_sort_strings, bench::simulate_sort_strings}},
     {"split", {bench::bench_split, bench::simulate_split}},
     {"split-by", {bench::bench_split_by, bench::simulate_split_by}},
-    {"temporaries", {bench::bench_temporaries, bench::simulate_temporaries}}};
+    {"temporaries", {bench::bench_temporaries, bench::simulate_temporaries}},
+    {"threads", {bench::bench_threads}}};
 
 std::vector<std::string> names_of_benchmarks(bool simulated) {
   std::vector<std::string> names;

@@ -91,8 +91,12 @@ int run(int argc, char** argv) {
 }  // namespace wisp::cli
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "run") return wisp::cli::run_preloaded(argc, argv);
-  MPI_Init(&argc, &argv);
+  using namespace std::string_view_literals;
+  if (argc > 1 && argv[1] == "run"sv) return wisp::cli::run_preloaded(argc, argv);
+  // Only one benchmark wants several threads, which cost all others something.
+  const bool wants_threads = argc > 2 && argv[1] == "bench"sv && argv[2] == "threads"sv;
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, wants_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // errors become exceptions
   int code = 1;
   try {

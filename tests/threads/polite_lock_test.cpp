@@ -1,4 +1,4 @@
-#include "async/ticket_lock.hpp"
+#include "async/polite_lock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 namespace wisp::detail {
 namespace {
 
-TEST(TicketLockTest, OneThreadIsInAtATime) {
+TEST(PoliteLockTest, OneThreadIsInAtATime) {
   constexpr int threads = 4;
   constexpr int rounds = 5000;
-  TicketLock lock;
+  PoliteLock lock;
   int count = 0;  // not atomic
   std::vector<std::thread> counting;
   for (int t = 0; t < threads; ++t) {
@@ -30,8 +30,8 @@ TEST(TicketLockTest, OneThreadIsInAtATime) {
   EXPECT_EQ(count, threads * rounds * 2);
 }
 
-TEST(TicketLockTest, AHolderLetsOthersInHoweverOftenItHasTakenIt) {
-  TicketLock lock;
+TEST(PoliteLockTest, AHolderLetsOthersInHoweverOftenItHasTakenIt) {
+  PoliteLock lock;
   lock.lock();
   lock.lock();
   bool was_in = false;
@@ -48,15 +48,13 @@ TEST(TicketLockTest, AHolderLetsOthersInHoweverOftenItHasTakenIt) {
   lock.unlock();
 }
 
-TEST(TicketLockTest, WhoWaitsIsNotStarved) {
-  TicketLock lock;
+TEST(PoliteLockTest, OneWhoOnlyWaitsGivesWay) {
+  PoliteLock lock;
   bool stop = false;
-  std::thread greedy([&] {
-    for (bool ends = false; !ends;) {
-      lock.lock();
-      ends = stop;
-      lock.unlock();
-    }
+  std::thread waiting([&] {
+    lock.lock();
+    while (!stop) lock.let_others([] {});
+    lock.unlock();
   });
   for (int i = 0; i < 1000; ++i) {
     lock.lock();
@@ -65,7 +63,7 @@ TEST(TicketLockTest, WhoWaitsIsNotStarved) {
   lock.lock();
   stop = true;
   lock.unlock();
-  greedy.join();
+  waiting.join();
 }
 
 }  // namespace
