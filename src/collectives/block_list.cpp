@@ -1,5 +1,7 @@
 #include "collectives/block_list.hpp"
 
+#include "transport/device_memory.hpp"
+
 #include <algorithm>
 #include <climits>
 #include <cstring>
@@ -76,13 +78,13 @@ void pack_blocks(const BlockList& blocks, std::span<const int> ranks, std::byte*
 void copy_block(const ConstBuffer& from, const Buffer& to) {
   if (from.count == 0 || (from.address == to.address && from.type == to.type)) return;
   if (const std::optional<std::size_t> size = plain_size_of(from.type); size && from.type == to.type) {
-    std::memcpy(to.address, from.address, from.count * *size);
+    copy_bytes(to.address, from.address, from.count * *size);
     return;
   }
   const TypeLayout from_layout = TypeLayout::of(from.type);
   const TypeLayout to_layout = TypeLayout::of(to.type);
   if (from_layout.contiguous && to_layout.contiguous) {
-    std::memcpy(to.address, from.address, from.count * from_layout.size);
+    copy_bytes(to.address, from.address, from.count * from_layout.size);
     return;
   }
   const ScratchVector packed(from.count * from_layout.size);

@@ -1,6 +1,7 @@
 #include "collectives/call.hpp"
 
 #include "collectives/checks.hpp"
+#include "transport/device_memory.hpp"
 #include "transport/throw_error.hpp"
 
 namespace wisp::detail {
@@ -64,6 +65,10 @@ Call&& Call::operands(const ConstBuffer& send, const Buffer& receive, const Oper
   if (op.is_null()) [[unlikely]]
     throw_error(MPI_ERR_OP, "{}: op = MPI_OP_NULL", name);
   check_items(name, op, send);
+  if (op.is_function()) {
+    check_readable(name, "send", send.address);
+    check_readable(name, "receive", receive.address);
+  }
   given.send = send;
   given.receive = receive;
   given.op = op;

@@ -4,6 +4,8 @@
 #include <climits>
 
 #include "collectives/reduction.hpp"
+#include "transport/mpi_library.hpp"
+#include "transport/mpi_process.hpp"
 #include "transport/transport.hpp"
 #include "wisp/error.hpp"
 
@@ -13,6 +15,11 @@ namespace {
 /// As MPI_Reduce_local, of any count.
 void reduce_local(const void* left, void* right, std::size_t count, MPI_Datatype type, MPI_Op op) {
   if (count == 0) return;
+  if (!detail::mpi_library().joins_in_sessions && !detail::has_mpi_world()) [[unlikely]] {
+    throw Error(MPI_ERR_OP,
+                "wisp: MPI_Reduce_local of this Open MPI needs MPI_Init: with sessions alone, reduce by "
+                "functions of your own");
+  }
   if (count <= INT_MAX) [[likely]] {
     detail::check_mpi(MPI_Reduce_local(left, right, static_cast<int>(count), type, op), "MPI_Reduce_local");
     return;

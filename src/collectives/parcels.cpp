@@ -14,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "transport/device_memory.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -110,7 +111,7 @@ Parcel make_parcel(int way, const ConstBuffer& block, std::size_t bytes, std::si
   Parcel parcel{way, bytes >= threshold, bytes};
   if (parcel.is_straight || bytes == 0) return parcel;
   const TypeLayout layout = TypeLayout::of(block.type);
-  if (layout.contiguous) {
+  if (layout.contiguous && !is_of_device(block.address)) {
     parcel.data = static_cast<const std::byte*>(block.address) + layout.true_lower;
   } else {
     ScratchVector& packed = memory.emplace_back(bytes);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "comm/mpi_group.hpp"
+#include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
@@ -80,6 +81,7 @@ std::vector<int> parse_tasks_per_node(std::string_view text) {
 }
 
 NodeLayout nodes_of_launcher(MPI_Comm comm) {
+  if (!has_mpi_world()) return {};
   int size = 0;
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
   const std::vector<int> of_world = nodes_of_world(size);

@@ -11,6 +11,7 @@
 #include "comm/shared_transport.hpp"
 #include "transport/mpi_attribute.hpp"
 #include "transport/mpi_library.hpp"
+#include "transport/mpi_process.hpp"
 #include "transport/mpi_transport.hpp"
 #include "transport/throw_error.hpp"
 
@@ -21,6 +22,7 @@ namespace {
 int tag_upper_bound_of(MPI_Comm comm) {
   constexpr int least_of_any_mpi = 32767;
   for (const MPI_Comm with_attribute : {comm, MPI_COMM_WORLD}) {
+    if (with_attribute == MPI_COMM_WORLD && !has_mpi_world()) break;
     void* value = nullptr;
     int exists = 0;
     check_mpi(MPI_Comm_get_attr(with_attribute, MPI_TAG_UB, &value, &exists), "MPI_Comm_get_attr");
@@ -62,12 +64,13 @@ MPI_Comm duplicate_of(MPI_Comm comm) {
 }
 
 void check_comm(MPI_Comm comm, const char* call) {
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
   const std::string name(call);
-  if (initialized == 0 || finalized != 0) {
+#ifdef MPI_SESSION_NULL
+  const bool may_be_of_session = comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
+#else
+  constexpr bool may_be_of_session = false;
+#endif
+  if (!has_mpi_world() && !may_be_of_session) {
     throw Error(MPI_ERR_OTHER, name + ": MPI is not running (between MPI_Init and MPI_Finalize)");
   }
   if (comm == MPI_COMM_NULL) throw Error(MPI_ERR_COMM, name + ": comm = MPI_COMM_NULL");

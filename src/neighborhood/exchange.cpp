@@ -11,6 +11,7 @@
 #include <span>
 
 #include "collectives/block_list.hpp"
+#include "transport/device_memory.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -22,9 +23,12 @@ using Piece = Program::Piece;
 struct Memory {
   const Exchange& what;
   std::byte* base[3];
+  bool is_of_device;
 
   Memory(const Exchange& of, std::byte* scratch)
-      : what(of), base{of.send.address, of.receive.address, scratch} {}
+      : what(of),
+        base{of.send.address, of.receive.address, scratch},
+        is_of_device(detail::is_of_device(of.send.address) || detail::is_of_device(of.receive.address)) {}
 
   std::byte* address(const Piece& piece) const { return base[as_size(piece.area())] + piece.offset(); }
   Buffer buffer(const Piece& piece) const {
@@ -35,7 +39,7 @@ struct Memory {
 };
 
 /// Most blocks that are packed are small and of a power of two: a call of memcpy costs more than the copy.
-inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+inline void copy_on_host(std::byte* to, const std::byte* from, std::size_t bytes) {
   switch (bytes) {
     case 1:
       *to = *from;
@@ -62,7 +66,9 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) 
 
 inline void pack_piece(const Memory& memory, const Piece& piece, std::byte* to) {
   if (piece.block() < 0) {
-    copy_bytes(to, memory.address(piece), piece.bytes());
+    if (memory.is_of_device) [[unlikely]]
+      return copy_bytes(to, memory.address(piece), piece.bytes());
+    copy_on_host(to, memory.address(piece), piece.bytes());
   } else {
     const Buffer block = memory.buffer(piece);
     pack(block, TypeLayout::of(block.type), to);

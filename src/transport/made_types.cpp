@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "transport/mpi_attribute.hpp"
+#include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/buffer.hpp"
 
@@ -26,7 +26,7 @@ struct KeptDatatypes {
 };
 
 std::shared_ptr<KeptDatatypes> kept_datatypes() {
-  return attribute_of<KeptDatatypes>(MPI_COMM_SELF, [] { return std::make_shared<KeptDatatypes>(); });
+  return of_process<KeptDatatypes>([] { return std::make_shared<KeptDatatypes>(); });
 }
 
 MPI_Datatype resized(MPI_Datatype type, MPI_Aint extent) {

@@ -5,8 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "transport/mpi_attribute.hpp"
+#include "transport/device_memory.hpp"
 #include "transport/mpi_library.hpp"
+#include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
@@ -34,14 +35,16 @@ Envelope envelope_of(const MPI_Status& status) {
   return {status.MPI_SOURCE, status.MPI_TAG, as_size(many_bytes)};
 }
 
-std::shared_ptr<MpiEngine> MpiEngine::of_process() {
-  return attribute_of<MpiEngine>(MPI_COMM_SELF, [] { return std::make_shared<MpiEngine>(); });
+std::shared_ptr<MpiEngine> MpiEngine::of_process(MPI_Comm any) {
+  return detail::of_process<MpiEngine>([any] { return std::make_shared<MpiEngine>(any); });
 }
 
 namespace {
 
 /// Throws if this is not the thread that may call.
 Threads threads_of_mpi() {
+  // Of sessions each has a level of its own, and it cannot be asked for that of a communicator.
+  if (!has_mpi_world()) return Threads::any;
   int level = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
   if (level == MPI_THREAD_MULTIPLE) return Threads::any;
@@ -76,8 +79,8 @@ void MpiEngine::refuse(const char* call) const {
       call);
 }
 
-MpiEngine::MpiEngine() : Engine(threads_of_mpi()) {
-  check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &ended_), "MPI_Isend");
+MpiEngine::MpiEngine(MPI_Comm any) : Engine(threads_of_mpi()) {
+  check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, any, &ended_), "MPI_Isend");
 }
 
 MpiEngine::~MpiEngine() {
@@ -165,7 +168,7 @@ bool MpiEngine::send_buffered(const ConstBuffer& buffer, std::size_t least, std:
   if (buffer.count > largest || buffer.count * largest_plain < least) return false;
   const std::optional<std::size_t> size = plain_size_of(buffer.type);
   if (!size || buffer.count * *size > largest || buffer.count * *size < least) return false;
-  if (!has_room_for_kept()) return false;
+  if (is_of_device(buffer.address) || !has_room_for_kept()) return false;
 
   const std::size_t bytes = buffer.count * *size;
   void* copy = FramePool::allocate(bytes);

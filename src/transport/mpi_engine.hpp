@@ -23,11 +23,11 @@ class Closable {
 /// All pending MPI requests of this process and whom they wake: one poll is one MPI_Testsome over all.
 class MpiEngine final : public Engine {
  public:
-  /// Throws if this thread may not call MPI.
-  MpiEngine();
+  /// With a communicator for what needs one at the beginning. Throws if this thread may not call MPI.
+  explicit MpiEngine(MPI_Comm any);
   ~MpiEngine() override;
-  /// The engine of this process, kept as an attribute of MPI_COMM_SELF.
-  static std::shared_ptr<MpiEngine> of_process();
+  /// The engine of this process.
+  static std::shared_ptr<MpiEngine> of_process(MPI_Comm any);
 
   bool poll() override;
   bool step() override;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr MpiLibrary open_mpi{.tells_truncated_length = true,
                               .has_constant_ended_request = true,
+                              .joins_in_sessions = false,  // 5.0.11 crashes
                               .looks_in_turn = 4,
                               .least_copied = 257,
                               .largest_copied = 2048,
@@ -27,6 +28,7 @@ constexpr MpiLibrary open_mpi{.tells_truncated_length = true,
 /// MPICH; of others nothing else is known.
 constexpr MpiLibrary mpich{.tells_truncated_length = false,
                            .has_constant_ended_request = false,
+                           .joins_in_sessions = true,
                            .looks_in_turn = 1,
                            .least_copied = 0,
                            .largest_copied = 0,

@@ -11,6 +11,8 @@ struct MpiLibrary {
   bool tells_truncated_length;
   /// The request of a send that has ended at once is a constant: nobody counts who holds it.
   bool has_constant_ended_request;
+  /// MPI_Reduce_local works in a program that has sessions alone.
+  bool joins_in_sessions;
   /// Tests of one request in a row; each gives the core away if MPI is told to, and keeps nobody waiting.
   int looks_in_turn;
   /// Sends of so many bytes are copied: a library may end a longer one only when the receiver has taken it.

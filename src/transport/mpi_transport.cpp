@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/device_memory.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
 
@@ -56,7 +57,8 @@ class IntCount {
 }  // namespace
 
 MpiTransport::MpiTransport(std::vector<MPI_Comm> comms, Options options)
-    : engine_(MpiEngine::of_process()), comms_(std::move(comms)), options_(options) {
+    : engine_(MpiEngine::of_process(comms.front())), comms_(std::move(comms)), options_(options) {
+  find_devices();
   const EngineLock lock(*engine_);
   engine_->register_closable(*this);
 }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/mpi_attribute.hpp"
+#include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
 
 namespace wisp::detail {
@@ -15,7 +15,7 @@ namespace {
 
 struct StridedTypes {
   std::mutex mutex;
-  std::map<std::vector<MPI_Aint>, MPI_Datatype> of_shape;
+  std::map<std::pair<MPI_Datatype, std::vector<MPI_Aint>>, MPI_Datatype> of_shape;
 
   void close() {
     for (auto& [_, type] : of_shape) MPI_Type_free(&type);
@@ -36,7 +36,7 @@ MPI_Datatype strided_type(MPI_Datatype element, MPI_Aint of_element, std::span<c
     throw_error(MPI_ERR_COUNT, "an array with gaps, in runs of {} elements: MPI has datatypes of {}",
                 of_element, INT_MAX);
   }
-  std::vector<MPI_Aint> shape = {MPI_Type_c2f(element), of_element, extent};
+  std::vector<MPI_Aint> shape = {of_element, extent};
   for (const Dimension& dimension : dimensions) {
     if (dimension.count > INT_MAX) {
       throw_error(MPI_ERR_COUNT, "an array with gaps, of {} columns: MPI has datatypes of {}",
@@ -46,10 +46,11 @@ MPI_Datatype strided_type(MPI_Datatype element, MPI_Aint of_element, std::span<c
     shape.push_back(dimension.stride);
   }
   const std::shared_ptr<StridedTypes> types =
-      attribute_of<StridedTypes>(MPI_COMM_SELF, [] { return std::make_shared<StridedTypes>(); });
+      of_process<StridedTypes>([] { return std::make_shared<StridedTypes>(); });
   const std::lock_guard lock(types->mutex);
   auto& kept = types->of_shape;
-  if (const auto found = kept.find(shape); found != kept.end()) return found->second;
+  std::pair key(element, std::move(shape));
+  if (const auto found = kept.find(key); found != kept.end()) return found->second;
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Datatype made = MPI_DATATYPE_NULL;
   check_mpi(MPI_Type_contiguous(static_cast<int>(of_element), element, &type), "MPI_Type_contiguous");
@@ -61,7 +62,7 @@ MPI_Datatype strided_type(MPI_Datatype element, MPI_Aint of_element, std::span<c
   check_mpi(MPI_Type_create_resized(type, 0, extent, &made), "MPI_Type_create_resized");
   replace(type, made);
   check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
-  return kept.emplace(std::move(shape), type).first->second;
+  return kept.emplace(std::move(key), type).first->second;
 }
 
 }  // namespace wisp::detail

@@ -4,6 +4,8 @@
 #include <climits>
 #include <cstring>
 
+#include "transport/device_memory.hpp"
+#include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
 
 namespace wisp::detail {
@@ -15,7 +17,7 @@ void pack_rest(const std::byte* address, const TypeLayout& layout, int packed, i
   if (layout.extent != layout.true_extent || layout.size != as_size(layout.extent)) {
     throw_error(MPI_ERR_INTERN, "MPI_Pack packed {} of {} bytes", packed, bytes);
   }
-  std::memcpy(to + packed, address + layout.true_lower + packed, as_size(bytes - packed));
+  copy_bytes(to + packed, address + layout.true_lower + packed, as_size(bytes - packed));
 }
 
 // MPICH 4.0 takes no MPI_BOTTOM in MPI_Pack and MPI_Unpack: the same elements, seen from where the first
@@ -125,10 +127,11 @@ void check_address(const char* call, const char* name, const ConstBuffer& buffer
 
 void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to) {
   if (layout.contiguous) {
-    if (from.count > 0) std::memcpy(to, from.address, from.count * layout.size);
+    copy_bytes(to, from.address, from.count * layout.size);
     return;
   }
   const std::size_t part = part_of(layout);
+  const SelfComm self;
   for (std::size_t done = 0; done < from.count; done += part) {
     const std::size_t count = std::min(part, from.count - done);
     const auto bytes = static_cast<int>(count * layout.size);
@@ -137,7 +140,7 @@ void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to) {
         static_cast<const std::byte*>(from.address) + static_cast<MPI_Aint>(done) * layout.extent;
     const AddressedElements elements(address, from.type, layout);
     check_mpi(MPI_Pack(elements.address(), static_cast<int>(count), elements.type(), to + done * layout.size,
-                       bytes, &position, MPI_COMM_SELF),
+                       bytes, &position, self.get()),
               "MPI_Pack");
     if (position < bytes) pack_rest(address, layout, position, bytes, to + done * layout.size);
   }
@@ -145,17 +148,18 @@ void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to) {
 
 void unpack(const std::byte* from, const Buffer& to, const TypeLayout& layout) {
   if (layout.contiguous) {
-    if (to.count > 0) std::memcpy(to.address, from, to.count * layout.size);
+    copy_bytes(to.address, from, to.count * layout.size);
     return;
   }
   const std::size_t part = part_of(layout);
+  const SelfComm self;
   for (std::size_t done = 0; done < to.count; done += part) {
     const std::size_t count = std::min(part, to.count - done);
     const auto bytes = static_cast<int>(count * layout.size);
     int position = 0;
     const AddressedElements elements(element(to.address, done, layout), to.type, layout);
     check_mpi(MPI_Unpack(from + done * layout.size, bytes, &position, const_cast<void*>(elements.address()),
-                         static_cast<int>(count), elements.type(), MPI_COMM_SELF),
+                         static_cast<int>(count), elements.type(), self.get()),
               "MPI_Unpack");
   }
 }
@@ -179,7 +183,7 @@ void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype t
                    const TypeLayout& layout) {
   if (count == 0) return;
   if (layout.contiguous) {
-    std::memcpy(to, from, count * layout.size);
+    copy_bytes(to, from, count * layout.size);
     return;
   }
   const ScratchVector packed(count * layout.size);

@@ -27,7 +27,7 @@ class Doctor(unittest.TestCase):
         for text in ("MPI_THREAD_", "MPI_TAG_UB = ", "within a host         α = ", "across hosts          no two such",
                      "wisp reckons with", "direct messages"):
             self.assertIn(text, result.stdout)
-        self.assertTrue("Open MPI" in result.stdout or "MPICH" in result.stdout)
+        self.assertTrue(any(mpi in result.stdout for mpi in ("Open MPI", "MPICH", "Intel(R) MPI")))
 
     def test_it_works_on_one_rank(self):
         result = run(ranks=1)

@@ -144,6 +144,8 @@ class Sort(unittest.TestCase):
         self.check(b"".join(wide), b"".join(sorted(wide)), "--record", "10000")
 
     def test_streams(self):
+        if "openmpi5" in MPIRUN:
+            self.skipTest("the launcher of Open MPI 5.0.11 loses the end of a standard input of some KB, also that of cat")
         generator = random.Random(8)
         # MPICH's mpiexec gives up when rank 0 has not read what a pipe holds, 64 KiB, by the time that it starts.
         lines = [generator.randbytes(generator.randint(0, 40)).replace(b"\n", b" ") for _ in range(2_500)]
@@ -174,6 +176,8 @@ class Sort(unittest.TestCase):
                    temporary, ranks=2)
 
     def test_no_room_for_the_output(self):
+        if "impi" in MPIRUN:
+            self.skipTest("the shared memory of Intel MPI is a file that is larger than the limit")
         most = 64 << 20  # what a file may have, as on a full disk
         source = self.path("input", random.Random(10).randbytes(most + (1 << 20)))
 

@@ -324,7 +324,7 @@ TEST_F(ThreadsTest, ACoroutineGoesOnInWhicheverThreadPolls) {
   });
 }
 
-TEST(SimulatedClustersTest, AreSimulatedByAThreadEach) {
+TEST_F(ThreadsTest, EachSimulatesACluster) {
   std::vector<double> seconds(thread_count);
   in_threads([&](int t) {
     // Ranks of one cluster share its thread; clusters share nothing.

@@ -1,0 +1,54 @@
+#include "transport/mpi_process.hpp"
+
+#include <mutex>
+
+#include "wisp/error.hpp"
+
+namespace wisp::detail {
+
+bool has_mpi_world() noexcept {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized != 0 && finalized == 0;
+}
+
+#ifdef MPI_SESSION_NULL
+
+struct SelfComm::Session {
+  Session() {
+    check_mpi(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session), "MPI_Session_init");
+    MPI_Group self = MPI_GROUP_NULL;
+    check_mpi(MPI_Group_from_session_pset(session, "mpi://SELF", &self), "MPI_Group_from_session_pset");
+    check_mpi(MPI_Comm_create_from_group(self, "wisp", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm),
+              "MPI_Comm_create_from_group");
+    check_mpi(MPI_Group_free(&self), "MPI_Group_free");
+  }
+  ~Session() {
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+  }
+
+  MPI_Session session = MPI_SESSION_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+SelfComm::SelfComm() {
+  if (has_mpi_world()) return;
+  static std::mutex mutex;
+  static std::weak_ptr<Session> latest;
+  const std::lock_guard lock(mutex);
+  session_ = latest.lock();
+  if (!session_) latest = session_ = std::make_shared<Session>();
+  comm_ = session_->comm;
+}
+
+#else
+
+struct SelfComm::Session {};
+SelfComm::SelfComm() = default;
+
+#endif
+
+}  // namespace wisp::detail

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "transport/mpi_attribute.hpp"
+
+// What belongs to the process, whether the program calls MPI_Init or has sessions alone (MPI-4, chapter 11),
+// which know neither MPI_COMM_WORLD nor MPI_COMM_SELF.
+
+namespace wisp::detail {
+
+/// Between MPI_Init and MPI_Finalize.
+bool has_mpi_world() noexcept;
+
+/// A communicator of this process alone: MPI_COMM_SELF, or that of a session which lives as long as anybody
+/// has one.
+class SelfComm {
+ public:
+  SelfComm();
+  MPI_Comm get() const noexcept { return comm_; }
+
+ private:
+  struct Session;
+
+  std::shared_ptr<Session> session_;
+  MPI_Comm comm_ = MPI_COMM_SELF;
+};
+
+/// The T of this process, made by `make` when there is none yet. Kept as an attribute of MPI_COMM_SELF, and
+/// closed at MPI_Finalize; with sessions alone it stays, as there is no such place.
+template <class T, class Make>
+std::shared_ptr<T> of_process(Make make) {
+  if (has_mpi_world()) return attribute_of<T>(MPI_COMM_SELF, make);
+  static const auto* const kept = new std::shared_ptr<T>(make());
+  return *kept;
+}
+
+}  // namespace wisp::detail
