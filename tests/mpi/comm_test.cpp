@@ -7,12 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "error_of.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 #include "wisp/sort.hpp"
 
 namespace wisp {
 namespace {
+
+using test::error_of;
 
 TEST(CommTest, RanksMapBetweenCommunicators) {
   const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
@@ -109,16 +112,6 @@ TEST(CommTest, MessagesOfADuplicateDoNotMeetTheCallersOwn) {
   MPI_Send(&mine, 1, MPI_INT, next, 0, MPI_COMM_WORLD);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   EXPECT_EQ(native, previous + 1000);
-}
-
-/// The sentence that `call` throws, or "nothing".
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing";
 }
 
 /// As MPI's own split says.
