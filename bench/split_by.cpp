@@ -36,7 +36,7 @@ std::vector<SplitByCase> chosen_cases(const Options& options) {
   std::vector<SplitByCase> cases = {{"reorder", false, true}};
   for (const bool orders : {false, true}) {
     for (const bool has_many : {false, true}) {
-      for (const std::size_t text : {0, 5, 80}) {
+      for (const std::size_t text : {0u, 5u, 80u}) {
         cases.push_back(
             {fmt::format("{},{},{}", orders ? "split+reorder" : "split", has_many ? "many" : "few",
                          text == 0 ? "int" : fmt::format("string={}", text)),

@@ -20,7 +20,8 @@ struct ChainRun {
   Task<> operator()(Link link) const {
     if (!given.is_metered(link.world())) [[likely]]
       return run(std::move(link), given);
-    return run(std::move(link), given.metered(link.world()));
+    const Arguments metered = given.metered(link.world());
+    return run(std::move(link), metered);
   }
   void prepare_to_repeat() {}
   Alike alike() const { return given.alike(); }

@@ -68,8 +68,8 @@ Cost grid_cost(T t) {
 template <int radix, bool is_regular>
 Task<> run_grid(Channel channel, const Arguments& given) {
   const double bytes = known_bytes<is_regular>(static_cast<double>(given.bytes));
-  const RadixGrid grid = grid_of<radix>(channel.size(), channel.machine(), bytes);
-  return run_over<is_regular>(ExchangeGrid(channel.rank(), grid), std::move(channel), given);
+  ExchangeGrid grid(channel.rank(), grid_of<radix>(channel.size(), channel.machine(), bytes));
+  return run_over<is_regular>(std::move(grid), std::move(channel), given);
 }
 
 template <bool is_regular>
@@ -81,7 +81,8 @@ template <bool is_regular>
 Task<> run_two_level(Channel channel, const Arguments& given) {
   const double bytes = known_bytes<is_regular>(static_cast<double>(given.bytes));
   const NodeGrids grids = cheapest_node_grids(given.nodes->shape(), channel.machine(), bytes);
-  return run_over<is_regular>(ExchangeGrid(given.nodes, channel.rank(), grids), std::move(channel), given);
+  ExchangeGrid grid(given.nodes, channel.rank(), grids);
+  return run_over<is_regular>(std::move(grid), std::move(channel), given);
 }
 
 template <bool is_regular>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "collectives/reduction.hpp"
@@ -77,7 +76,7 @@ struct Terms {
         n(static_cast<double>(of.bytes)),
         others((p - 1) / p),
         log2(ceil_log2(of.ranks)),
-        full_log2(std::bit_width(static_cast<unsigned>(of.ranks)) - 1),
+        full_log2(floor_log2(of.ranks)),
         stream_pieces(circulant_pieces(machine, of.bytes, ceil_log2(of.ranks), of.bytes)),
         stream_rounds(std::max(log2 - 1, 0.0) + stream_pieces),
         extra((of.ranks & (of.ranks - 1)) == 0 ? 0 : 2),

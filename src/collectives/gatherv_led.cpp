@@ -33,7 +33,7 @@ Task<> gather_led_inner(Channel channel, ConstBuffer send, int root, std::uint64
   const Channel bundles = channel.lane(0);
   if (!is_told) co_await receive_word(words, word);
   const std::vector<SizedRank>& ranks = word.subtree.ranks;
-  const LedTree tree(word.subtree.position, word.subtree.count, ranks, {threshold});
+  const LedTree tree(word.subtree.position, word.subtree.count, ranks, threshold);
   std::vector<std::vector<std::byte>> told;
   Posts sends;
   if (!is_told) post_words(words, tree, ranks, told, sends);
@@ -89,7 +89,7 @@ Task<> gatherv_led(Channel channel, ConstBuffer send, BlockList blocks, int root
   }
   const bool is_told = std::exchange(memory->has_told, true);
   const std::vector<SizedRank> ranks = ranks_with_blocks(blocks, root, channel.size(), threshold);
-  const LedTree tree(0, static_cast<int>(ranks.size()), ranks, {threshold});
+  const LedTree tree(0, static_cast<int>(ranks.size()), ranks, threshold);
   const Channel words = channel.lane(1);
   const Channel bundles = channel.lane(0);
   std::vector<std::vector<std::byte>> told;

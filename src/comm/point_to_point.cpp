@@ -110,14 +110,22 @@ Task<> finish_send(Posted posted) {
   co_await posted;
 }
 
-Task<Status> finish_receive(Posted posted, Comm comm) {
-  co_return status_of(co_await posted, comm);
+/// Messages, and the communicator that they are given up by if they are dropped: it must go last, and
+/// compilers differ in which parameter of a coroutine does.
+struct InFlight {
+  Comm comm;
+  Posted sent;
+  Posted received;
+};
+
+Task<Status> finish(InFlight messages) {
+  const Status status = status_of(co_await messages.received, messages.comm);
+  co_await messages.sent;
+  co_return status;
 }
 
-Task<Status> finish_both(Posted sent, Posted received, Comm comm) {
-  const Status status = status_of(co_await received, comm);
-  co_await sent;
-  co_return status;
+Task<Status> finish_receive(Posted received, const Comm& comm) {
+  return finish({comm, {}, std::move(received)});
 }
 
 Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
@@ -126,7 +134,7 @@ Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destin
   check_receive(comm, receive, source, receive_tag, call);
   Posted sent = post_checked_send(comm, send, destination, send_tag, SendMode::standard, call);
   Posted received = post_checked_receive(comm, receive, source, receive_tag, call);
-  return finish_both(std::move(sent), std::move(received), comm);
+  return finish({comm, std::move(sent), std::move(received)});
 }
 
 Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag, SendMode mode,

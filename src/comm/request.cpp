@@ -52,8 +52,8 @@ Request Request::persistent(std::function<detail::RunningTask()> make, detail::C
 Request& Request::operator=(Request&& other) noexcept {
   if (this == &other) return *this;
   finish();
+  operation_ = std::exchange(other.operation_, {});  // first: what it holds may need the context
   context_ = std::move(other.context_);
-  operation_ = std::exchange(other.operation_, {});
   make_ = std::move(other.make_);
   unwinding_ = other.unwinding_;
   return *this;

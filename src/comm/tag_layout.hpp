@@ -37,7 +37,7 @@ class TagLayout {
 
   /// `tag_upper_bound` is MPI_TAG_UB, at least 32,767.
   explicit constexpr TagLayout(int tag_upper_bound, int mpi_comms = 1) : mpi_comms_(mpi_comms) {
-    const int bits = std::bit_width(static_cast<std::uint32_t>(tag_upper_bound) + 1) - 1;
+    const int bits = static_cast<int>(std::bit_width(static_cast<std::uint32_t>(tag_upper_bound) + 1)) - 1;
     raw_bits_ = bits - 1 - lane_bits;
     // Up to the 32,767 that MPI guarantees for tags; then as many codes as there is room for.
     number_bits_ = std::min(15, std::max(raw_bits_ - 8, (raw_bits_ + 1) / 2));

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 
+#include "pattern/log2.hpp"
 #include "wisp/detail/as_size.hpp"
 
 namespace wisp::detail {
@@ -42,7 +42,7 @@ class BitonicNetwork {
   /// The next comparison of this rank.
   Step next() {
     Merge& merge = merges_[as_size(count_ - 1)];
-    const int distance = 1 << (std::bit_width(static_cast<unsigned>(merge.size - 1)) - 1);
+    const int distance = 1 << floor_log2(merge.size - 1);
     const int place = rank_ - merge.first;
     Step step{-1, false};
     if (place + distance < merge.size) {

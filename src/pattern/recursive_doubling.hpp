@@ -1,6 +1,6 @@
 #pragma once
 
-#include <bit>
+#include "pattern/log2.hpp"
 
 namespace wisp::detail {
 
@@ -20,7 +20,7 @@ class RecursiveDoubling {
   constexpr bool is_speaker() const { return !is_paired() || rank_ % 2 == 1; }
   constexpr int pair() const { return rank_ ^ 1; }
 
-  constexpr int rounds() const { return std::bit_width(static_cast<unsigned>(speakers_)) - 1; }
+  constexpr int rounds() const { return floor_log2(speakers_); }
   /// The rank to exchange with in round k; only for speakers. It stands for lower ranks iff it is lower.
   constexpr int partner(int k) const { return speaker(number() ^ (1 << k)); }
 

@@ -31,7 +31,7 @@ class PacketQueue {
     const auto first = waves_.begin();
     auto& [packets, next] = first->second;
     Packet* const packet = packets[next++];
-    for (const std::size_t turns : {4, 8, 16}) {
+    for (const std::size_t turns : {4u, 8u, 16u}) {
       if (next + turns < packets.size()) soon(packets[next + turns], turns);
     }
     if (next == packets.size()) {

@@ -33,7 +33,7 @@ TEST(SortTest, GivesEveryRankItsShareInOrder) {
   const auto p = static_cast<std::size_t>(comm.size());
   std::mt19937 random(static_cast<unsigned>(comm.rank()) + 1);
   for (const std::string_view way : {"greedy", "deterministic", "rquick", "merge", ""}) {
-    for (const std::size_t per_rank : {0, 1, 2, 33, 1000, 60000}) {
+    for (const std::size_t per_rank : {0u, 1u, 2u, 33u, 1000u, 60000u}) {
       for (int kind = 0; kind < 4; ++kind) {
         std::size_t count = per_rank;
         if (kind == 3) count = comm.rank() % 3 == 1 ? random() % (3 * per_rank + 1) : 0;
@@ -110,7 +110,7 @@ std::vector<int> gathered(const std::vector<int>& mine) {
 
 TEST(SortTest, WhatElseIsDoneWithAnOrder) {
   const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
-  for (const std::size_t count : {0, 1, 5, 1000}) {
+  for (const std::size_t count : {0u, 1u, 5u, 1000u}) {
     const std::vector<int> all = numbers(count, 50);
     const std::vector<int> part = own_part(comm, all);
     const std::vector<int> in_rank_order = gathered(part);

@@ -157,7 +157,7 @@ TEST(LedTreeTest, EveryRankSeesInItsSubtreeWhatTheRootSees) {
   for (const int count : {1, 2, 3, 5, 16, 17, 64, 65, 300}) {
     for (const std::uint64_t threshold : {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{400}}) {
       const std::vector<SizedRank> ranks = some_ranks(count, 3, 100);
-      const LedTree all(0, count, ranks, {threshold});
+      const LedTree all(0, count, ranks, threshold);
       std::uint64_t at_root = 0;  // bytes that come to it, in bundles and large blocks
       for (std::size_t i = 1; i < ranks.size(); ++i) {
         if (all.head(i) == i) at_root += all.bundle(i);

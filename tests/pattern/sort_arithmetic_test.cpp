@@ -33,7 +33,7 @@ TEST(BalanceTest, SharesDifferByOneAtMostAndOwnersMatch) {
 
 TEST(SamplePositionsTest, PositionsAscendAndCountsAgree) {
   for (const Interval interval : {Interval{0, 1}, Interval{5, 12}, Interval{100, 1123}}) {
-    for (const Slot count : {1, 2, 7, 16, 500}) {
+    for (const Slot count : {1u, 2u, 7u, 16u, 500u}) {
       const SamplePositions positions(interval, count, 42);
       ASSERT_EQ(positions.count(), std::min(count, interval.size()));
       std::vector<Slot> all;

@@ -164,7 +164,7 @@ TEST(InOrderTreeTest, BothTreesHoldAllRanksInOrderAndEachIsALeafInOne) {
 }
 
 TEST(EvenSegmentsTest, CoverTheVectorWithSizesThatDifferByOne) {
-  for (const std::size_t count : {0, 1, 7, 64, 1001}) {
+  for (const std::size_t count : {0u, 1u, 7u, 64u, 1001u}) {
     for (const int parts : {1, 2, 3, 8, 100}) {
       const EvenSegments segments(count, parts);
       EXPECT_EQ(segments.begin(0), 0U);

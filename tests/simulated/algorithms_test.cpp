@@ -580,7 +580,7 @@ TEST(AlgorithmCostTest, LongVectorsMoveAsTheirPapersSay) {
 
 TEST(AlgorithmCostTest, TheChosenOneIsCloseToTheFastestOfTheTable) {
   for (const int p : {2, 3, 8, 16, 100}) {
-    for (const std::size_t count : {1, 64, 4096, 1 << 17}) {
+    for (const std::size_t count : {1u, 64u, 4096u, 1u << 17}) {
       const auto time_of = [&](std::string_view algorithm) {
         return cost_of(p,
                        [algorithm, count](Comm comm) -> Task<> {

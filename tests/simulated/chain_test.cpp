@@ -137,7 +137,7 @@ TEST(ChainTest, EveryRootGathersScattersReducesAndBroadcasts) {
 
 TEST(ChainTest, AllgatherGivesAllBlocksInRankOrder) {
   for (int p = 1; p <= 33; ++p) {
-    for (const std::size_t count : {1, 7, 700}) {
+    for (const std::size_t count : {1u, 7u, 700u}) {
       simulate(cluster_of(p, p), [&](Comm comm) -> Task<> {
         const Chain chain = co_await chain_of_kind(comm, 2, p);
         co_await check_allgather(chain, count);
@@ -378,7 +378,7 @@ TEST(ChainTest, InPlaceAndEmptyVectors) {
 
 TEST(ChainTest, BlocksOnEitherSideOfWhereAddressesGoAlone) {
   for (const int p : {2, 3, 7, 16, 21}) {
-    for (const std::size_t count : {1023, 1024, 1025, 5000}) {
+    for (const std::size_t count : {1023u, 1024u, 1025u, 5000u}) {
       simulate(cluster_of(p, p), [&](Comm comm) -> Task<> {
         const Chain chain = co_await chain_of_kind(comm, 2, p);
         for (const int root : {0, p / 2, p - 1}) {

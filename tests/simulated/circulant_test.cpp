@@ -44,7 +44,7 @@ SimulationOptions slow_cluster(int ranks, int seed) {
 
 TEST(CirculantTest, ReductionsOfAnyRootAndCount) {
   for (int p = 1; p <= 33; ++p) {
-    for (const std::size_t count : {1, 7, 100, 3001}) {
+    for (const std::size_t count : {1u, 7u, 100u, 3001u}) {
       const Numbers expected = sums_of(p, count);
       for (const int root : {0, p / 3, p - 1}) {
         SCOPED_TRACE(std::to_string(p) + " ranks, root " + std::to_string(root) + ", " +

@@ -275,7 +275,7 @@ TEST(FaultsTest, ALargeMessageOfAnAttachedCommunicatorMayWaitLong) {
 TEST(FaultsTest, AMessageMayEndWithinAnElement) {
   const OwnType three(contiguous(3));
   for (const bool attached : {false, true}) {
-    for (const std::size_t count : {1, 2, 4, 800}) {
+    for (const std::size_t count : {1u, 2u, 4u, 800u}) {
       SimulationOptions cluster = cluster_of(2, 1);
       cluster.attached = attached;
       simulate(cluster, [&](Comm comm) -> Task<> {

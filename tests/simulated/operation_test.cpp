@@ -99,7 +99,7 @@ TEST(OperationTest, SeveralAreAwaitedTogether) {
 
 TEST(OperationTest, TakesFunctionsOfOnesOwn) {
   for (int p = 1; p <= 17; ++p) {
-    for (const std::size_t count : {0, 1, 40, 5000}) {
+    for (const std::size_t count : {0u, 1u, 40u, 5000u}) {
       simulate(cluster_of(p, 0), [count](Comm comm) { return reduce_items(comm, count); });
     }
   }

@@ -215,7 +215,7 @@ TEST(MergeSortTest, ABorderIsBetweenTheSamplesThatTheBracketNames) {
 
 template <class T>
 void check_local_sort(std::mt19937& random) {
-  for (const std::size_t count : {0, 1, 127, 128, 1000, 20000}) {
+  for (const std::size_t count : {0u, 1u, 127u, 128u, 1000u, 20000u}) {
     std::vector<T> data(count);
     for (T& x : data) x = static_cast<T>(random()) / static_cast<T>(3);
     for (std::size_t i = 0; i < count; i += 7) data[i] = static_cast<T>(0);

@@ -277,7 +277,7 @@ TEST(TwoLevelTest, TheChosenOneIsCloseToTheFastest) {
     cluster.carried_bytes = 0;
     for (int rank = 0; rank < cluster.ranks; ++rank)
       cluster.nodes.push_back(layout.in_turn ? rank % layout.nodes : rank / layout.members);
-    for (const std::size_t n : {8, 512, 4096, 65536}) {
+    for (const std::size_t n : {8u, 512u, 4096u, 65536u}) {
       std::vector<std::byte> in(n * as_size(layout.ranks)), out(in.size());
       const auto block = [n](std::vector<std::byte>& of) { return Buffer(of.data(), n, MPI_BYTE); };
       using Make = std::function<Operation(const Comm&, const CollectiveOptions&)>;
