@@ -100,6 +100,10 @@ class Engine {
   /// Whether several threads may call at a time.
   bool is_shared() const noexcept { return threads_ == Threads::any; }
   Threads threads() const noexcept { return threads_; }
+  /// Below Threads::any, who calls is not looked at any more: of programs that know nothing of this library.
+  void trust_threads() noexcept {
+    if (!is_shared()) threads_ = Threads::unchecked;
+  }
 
  private:
   friend class EngineLock;

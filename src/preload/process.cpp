@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "preload/progress.hpp"
+#include "transport/mpi_engine.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/detail/as_size.hpp"
 
@@ -96,6 +97,8 @@ void Process::begin(int level) {
   }
   counts_ = settings_->reports;
   if (serves[0] == 0 || size < 2) return;
+  // Who calls MPI from a thread that may not did so before, and most MPIs bear it.
+  detail::MpiEngine::of_process(MPI_COMM_SELF)->trust_threads();
   const std::size_t forms = serves[1] != 0 ? form_count : 1;
   for (std::size_t form = 0; form < forms; ++form) {
     for (std::size_t i = 0; i < call_count; ++i) {

@@ -109,6 +109,11 @@ class Programs(unittest.TestCase):
             for calls in ("all", "all,iall"):
                 self.assert_same([program], ranks, "--calls", calls, "--after", "0")
 
+    def test_another_thread_may_call_as_it_did_before(self):
+        program = self.compile("threads.c", "-pthread")
+        counts = taken(self.assert_same([program], 3, "--calls", "all", "--after", "0", "--report"))
+        self.assertEqual(counts["bcast"], (100, 0))
+
     def test_tools_are_stacked_on_both_sides(self):
         program = [self.compile("collectives.c"), "7", "100"]
         tool = self.compile("tool.c", "-shared", "-fPIC")
