@@ -18,9 +18,10 @@ namespace wisp::bench {
 namespace {
 
 std::string human_bytes(std::size_t bytes) {
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  if (bytes < 1024 * 1024) return fmt::format("{} KiB", bytes / 1024);
-  return fmt::format("{} MiB", bytes / (1024 * 1024));
+  constexpr std::size_t kib = 1024;
+  if (bytes < kib) return fmt::format("{} B", bytes);
+  if (bytes < kib * kib) return fmt::format("{} KiB", bytes / kib);
+  return fmt::format("{} MiB", bytes / (kib * kib));
 }
 
 int size_of(MPI_Comm comm) {

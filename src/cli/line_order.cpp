@@ -140,7 +140,10 @@ LineKey parse_line_key(const std::string& text, const LineKeyOptions& inherited)
   };
   key.first_field = take_number(rest);
   if (key.first_field == 0) fail("it is not F[.C][OPTS][,F[.C][OPTS]] with fields from 1");
-  if (take_point() && (key.first_character = take_number(rest)) == 0) fail("characters count from 1");
+  if (take_point()) {
+    key.first_character = take_number(rest);
+    if (key.first_character == 0) fail("characters count from 1");
+  }
   take_options(key.skips_blanks_at_first);
   if (!rest.empty()) {
     rest.remove_prefix(1);

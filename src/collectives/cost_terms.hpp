@@ -81,8 +81,8 @@ struct Terms {
         stream_rounds(std::max(log2 - 1, 0.0) + stream_pieces),
         extra((of.ranks & (of.ranks - 1)) == 0 ? 0 : 2),
         pieces(pipeline_pieces(machine, of.bytes, 2 * ceil_log2(of.ranks), of.bytes)),
-        depth_4((ceil_log2(of.ranks) + 1) / 2),
-        depth_32((ceil_log2(of.ranks) + 4) / 5),
+        depth_4(std::ceil(log2 / 2)),
+        depth_32(std::ceil(log2 / 5)),
         siblings_32(std::min(31, of.ranks - 1)),
         near_rounds(rounds_on_node(of)) {
     const auto threshold = static_cast<double>(straight_threshold(machine));

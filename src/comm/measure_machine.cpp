@@ -127,7 +127,7 @@ Machine machine_of_launcher(const NodeLayout& nodes) {
 MessageCosts measure_messages(MPI_Comm comm, int first, int second) {
   constexpr int small_repeats = 20;
   constexpr int large_repeats = 10;
-  constexpr std::size_t large = 256 * 1024;
+  constexpr std::size_t large = std::size_t{256} * 1024;
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   double measured[2] = {0, 0};

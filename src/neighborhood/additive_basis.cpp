@@ -193,6 +193,7 @@ class Search {
     std::partial_sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(kept), sorted.end(),
                       is_before);
     std::vector<Vector> found;
+    found.reserve(kept + 1);
     for (std::size_t i = 0; i < kept; ++i) found.push_back(targets_.difference(sorted[i].i, sorted[i].k));
     found.push_back(targets_.difference(set.front(), Targets::zero));  // from zero there is always a way
     return found;

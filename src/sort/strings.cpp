@@ -129,6 +129,7 @@ Task<> sort_strings_on(Channel channel, std::vector<std::string>& data, StringSo
   const StringRuns runs = runs_of(sorted, all);
   const Balance balance(all.strings, channel.size());
   std::vector<Slot> targets;
+  targets.reserve(as_size(channel.size()));
   for (int rank = 0; rank < channel.size(); ++rank) targets.push_back(balance.begin(rank));
   std::vector<Slot> first =
       co_await find_splitters(channel, std::move(targets), runs, all.strings, all.most, std::less<>());

@@ -71,6 +71,7 @@ class Borders {
     std::sort(order.begin(), order.end(),
               [&](std::size_t a, std::size_t b) { return layout_.less(proposals[a], proposals[b]); });
     std::vector<std::int64_t> ordered;
+    ordered.reserve(order.size());
     for (const std::size_t k : order) ordered.push_back(weights[k]);
     return proposals[order[weighted_median(ordered)]];
   }

@@ -19,6 +19,12 @@ constexpr int memory_type = 2;
 constexpr int is_managed = 8;
 constexpr unsigned on_device = 2;
 
+#ifdef SMPI_H
+constexpr bool are_ranks_simulated = true;  // without devices
+#else
+constexpr bool are_ranks_simulated = false;
+#endif
+
 std::atomic<PointerAttribute*> pointer_attribute = nullptr;
 
 bool ask_cuda(const void* address) {
@@ -63,8 +69,7 @@ void write_by_mpi(std::byte* to, const std::byte* from, std::size_t bytes) {
 constinit std::atomic<device::Query*> device::query = nullptr;
 
 void find_devices() noexcept {
-#ifndef SMPI_H  // it simulates no devices, and finds names of other ranks
-  if (device::query.load(std::memory_order_relaxed) != nullptr) return;
+  if (are_ranks_simulated || device::query.load(std::memory_order_relaxed) != nullptr) return;
   constexpr const char* name = "cuPointerGetAttribute";
   void* found = dlsym(RTLD_DEFAULT, name);
   if (found == nullptr) {
@@ -74,7 +79,6 @@ void find_devices() noexcept {
   if (found == nullptr) return;
   pointer_attribute.store(reinterpret_cast<PointerAttribute*>(found), std::memory_order_relaxed);
   device::query.store(ask_cuda, std::memory_order_release);
-#endif
 }
 
 void copy_bytes(void* to, const void* from, std::size_t bytes) {

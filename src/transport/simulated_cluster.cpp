@@ -93,7 +93,7 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
     packet->sender = message != nullptr ? message : new Message;
   Message* const sent = packet->sender;
   packets_.push(packet->arrival, packet.get());
-  packet.release();
+  [[maybe_unused]] Packet* const theirs = packet.release();
   return sent;
 }
 

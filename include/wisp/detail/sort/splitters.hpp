@@ -152,7 +152,9 @@ class RunSplitting {
       for (int run = 0; run < order_.runs; ++run) open(border, run) = {0, runs_.size(run)};
   }
 
-  OpenRange& open(int border, int run) { return open_[static_cast<std::size_t>(border * order_.runs + run)]; }
+  OpenRange& open(int border, int run) {
+    return open_[as_size(border) * as_size(order_.runs) + as_size(run)];
+  }
   void close(int border, bool is_behind_all) {
     for (int run = 0; run < order_.runs; ++run) {
       const Slot place = is_behind_all ? runs_.size(run) : 0;
@@ -191,6 +193,7 @@ class RunSplitting {
   /// What the samples of all ranks tell of a border that has `target` elements in front of it.
   std::vector<std::byte> decide(const ByteBlocks& received, Slot target) {
     std::vector<const std::byte*> at;
+    at.reserve(as_size(order_.ranks));
     for (int rank = 0; rank < order_.ranks; ++rank) at.push_back(received.block(rank).data());
     std::vector<OpenRange> ranges;
     std::vector<Key> keys;
