@@ -17,6 +17,8 @@ namespace wisp {
 
 namespace detail {
 
+class Engine;
+
 /// A task with a status or without, driven from outside of any coroutine.
 class RunningTask {
  public:
@@ -114,6 +116,7 @@ class [[nodiscard]] Request {
   friend bool test_all(std::span<Request> requests, std::span<Status> statuses);
   friend std::optional<Completion> wait_any(std::span<Request> requests);
   friend std::vector<Completion> wait_some(std::span<Request> requests);
+  friend detail::Engine* engine_of(const Request& request);
   class Several;
 
   bool done() const noexcept { return !active() || operation_.done(); }

@@ -100,10 +100,9 @@ class Engine {
   /// Whether several threads may call at a time.
   bool is_shared() const noexcept { return threads_ == Threads::any; }
   Threads threads() const noexcept { return threads_; }
-  /// Below Threads::any, who calls is not looked at any more: of programs that know nothing of this library.
-  void trust_threads() noexcept {
-    if (!is_shared()) threads_ = Threads::unchecked;
-  }
+  /// Who calls is not looked at any more, and nobody is kept waiting: somebody above has a lock of his own,
+  /// or knows nothing of this library. Before there are communicators.
+  void trust_threads() noexcept { threads_ = Threads::unchecked; }
 
  private:
   friend class EngineLock;

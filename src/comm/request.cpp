@@ -138,6 +138,10 @@ void Request::free() {
   run_on(std::move(*this));
 }
 
+detail::Engine* engine_of(const Request& request) {
+  return request.active() ? &engine_of_living(request.context_) : nullptr;
+}
+
 /// The engine that all requests of a process share, held for a call about several of them.
 class Request::Several {
  public:

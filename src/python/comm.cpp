@@ -13,10 +13,20 @@
 #include "python/arguments.hpp"
 #include "python/module.hpp"
 #include "python/mpi4py.hpp"
+#include "transport/mpi_engine.hpp"
+#include "transport/mpi_process.hpp"
 #include "wisp/split.hpp"
 
 namespace wisp::python {
 namespace {
+
+/// The interpreter's lock is the lock: a second one would deadlock with it where an operator of Python's is
+/// called.
+MPI_Comm comm_below(nb::handle of) {
+  const MPI_Comm comm = comm_in(of, "comm");
+  if (detail::has_mpi_world()) detail::MpiEngine::of_process(MPI_COMM_SELF)->trust_threads();
+  return comm;
+}
 
 ConstBuffer to_send(Views& views, Argument buf, const char* argument = "buf") {
   return views.readable(buf, {.argument = argument});
@@ -151,14 +161,13 @@ void define_comm(nb::module_& module) {
       "Ranks of an MPI communicator, mostly a range of them. Made locally, freed when nobody holds it; "
       "operations on different communicators never interfere.");
   comm.def(
-          "__init__",
-          [](Comm* made, nb::handle of) { new (made) Comm(Comm::duplicate(comm_in(of, "comm"))); },
+          "__init__", [](Comm* made, nb::handle of) { new (made) Comm(Comm::duplicate(comm_below(of))); },
           nb::arg("comm").none(),
           "All ranks of a communicator of mpi4py. Collective the first time (one MPI_Comm_dup, freed with "
           "it), "
           "local afterwards.")
       .def_static(
-          "attach", [](nb::handle of) { return Comm::attach(comm_in(of, "comm")); }, nb::arg("comm"),
+          "attach", [](nb::handle of) { return Comm::attach(comm_below(of)); }, nb::arg("comm"),
           "The same without a duplicate: messages share the communicator with those of the caller.")
       .def_prop_ro("rank", &Comm::rank, "The caller's rank; MPI.UNDEFINED if it is no member.")
       .def_prop_ro("size", &Comm::size)

@@ -15,7 +15,7 @@
 
 namespace wisp {
 
-detail::Engine* engine_of(std::span<Request> requests);
+detail::Engine* engine_of(const Request& request);
 
 namespace python {
 namespace {
@@ -72,7 +72,7 @@ OwnRequest::~OwnRequest() {
 }
 
 bool OwnRequest::is_simulated() {
-  const detail::Engine* engine = engine_of({&request_, 1});
+  const detail::Engine* engine = engine_of(request_);
   return engine != nullptr && !engine->can_wait();
 }
 
