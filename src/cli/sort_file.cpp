@@ -196,9 +196,8 @@ class OutputFile final : public Output {
       const auto status = std::filesystem::status(path, code);
       if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
         problem = fmt::format("wisp sort: the output {} exists and is not a regular file", path);
-      } else if (std::filesystem::exists(status) && access(path.c_str(), W_OK) != 0) {
-        problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
-      } else if (!std::ofstream(temporary_)) {
+      } else if ((std::filesystem::exists(status) && access(path.c_str(), W_OK) != 0) ||
+                 !std::ofstream(temporary_)) {
         problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
       } else if (std::filesystem::exists(status)) {  // who could read it before may read what replaces it
         std::filesystem::permissions(temporary_, status.permissions(), code);

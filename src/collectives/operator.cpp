@@ -15,7 +15,8 @@ namespace {
 /// As MPI_Reduce_local, of any count.
 void reduce_local(const void* left, void* right, std::size_t count, MPI_Datatype type, MPI_Op op) {
   if (count == 0) return;
-  if (!detail::mpi_library().joins_in_sessions && !detail::has_mpi_world()) [[unlikely]] {
+  if (detail::mpi_has_sessions && !detail::mpi_library().joins_in_sessions && !detail::has_mpi_world())
+      [[unlikely]] {
     throw Error(MPI_ERR_OP,
                 "wisp: MPI_Reduce_local of this Open MPI needs MPI_Init: with sessions alone, reduce by "
                 "functions of your own");

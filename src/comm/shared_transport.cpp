@@ -33,8 +33,8 @@ Head head_of(const std::vector<std::byte>& bytes) {
 
 SharedTransport::~SharedTransport() {
   for (std::unique_ptr<Opening>& opening : opening_) {
-    if (!opening->received->done) [[maybe_unused]]
-      Opening* const left = opening.release();  // MPI may still write to it
+    if (opening->received->done) continue;
+    [[maybe_unused]] Opening* const left = opening.release();  // MPI may still write to it
   }
 }
 

@@ -72,11 +72,7 @@ MPI_Comm duplicate_of(MPI_Comm comm) {
 
 void check_comm(MPI_Comm comm, const char* call) {
   const std::string name(call);
-#ifdef MPI_SESSION_NULL
-  const bool may_be_of_session = comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
-#else
-  constexpr bool may_be_of_session = false;
-#endif
+  const bool may_be_of_session = mpi_has_sessions && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
   if (!has_mpi_world() && !may_be_of_session) {
     throw Error(MPI_ERR_OTHER, name + ": MPI is not running (between MPI_Init and MPI_Finalize)");
   }

@@ -11,6 +11,12 @@
 
 namespace wisp::detail {
 
+#ifdef MPI_SESSION_NULL
+constexpr bool mpi_has_sessions = true;
+#else
+constexpr bool mpi_has_sessions = false;
+#endif
+
 /// Between MPI_Init and MPI_Finalize.
 bool has_mpi_world() noexcept;
 

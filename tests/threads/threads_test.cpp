@@ -16,9 +16,9 @@
 #include <tuple>
 #include <vector>
 
+#include "error_of.hpp"
 #include "wisp/chain.hpp"
 #include "wisp/collectives.hpp"
-#include "wisp/error.hpp"
 #include "wisp/exchange.hpp"
 #include "wisp/neighborhood.hpp"
 #include "wisp/simulate.hpp"
@@ -65,16 +65,10 @@ void in_threads(const std::function<void(int thread)>& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// The sentence of the error that a call in another thread ends with; empty if with none.
+/// As error_of.
 std::string error_in_another_thread(const std::function<void()>& call) {
   std::string sentence;
-  std::thread([&] {
-    try {
-      call();
-    } catch (const Error& error) {
-      sentence = error.what();
-    }
-  }).join();
+  std::thread([&] { sentence = error_of(call); }).join();
   return sentence;
 }
 
@@ -369,7 +363,8 @@ TEST(ThreadLevelTest, SerializedTheyTakeTurns) {
   const Comm comm = world();
   int sum = 0;
   const int one = 1;
-  EXPECT_EQ(error_in_another_thread([&] { comm.allreduce(buffer_of(one), buffer_of(sum), MPI_SUM); }), "");
+  EXPECT_EQ(error_in_another_thread([&] { comm.allreduce(buffer_of(one), buffer_of(sum), MPI_SUM); }),
+            "nothing");
   EXPECT_EQ(sum, comm.size());
   if (comm.size() < 2) return;
   // Rank 0 waits in one thread and calls in another.
