@@ -2,7 +2,7 @@
 
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
-foreach(kind_and_macro "openmpi OPEN_MPI" "mpich MPICH_VERSION")
+foreach(kind_and_macro "openmpi OPEN_MPI" "mpich MPICH_VERSION" "mpiabi MPI_ABI")
   separate_arguments(kind_and_macro)
   list(GET kind_and_macro 0 kind)
   list(GET kind_and_macro 1 macro)
@@ -13,7 +13,7 @@ foreach(kind_and_macro "openmpi OPEN_MPI" "mpich MPICH_VERSION")
 endforeach()
 unset(CMAKE_REQUIRED_LIBRARIES)
 if(NOT wisp_mpi_kind)
-  message(FATAL_ERROR "wisp: the Python package knows Open MPI, and MPICH and its relatives; this MPI is neither")
+  message(FATAL_ERROR "wisp: the Python package knows Open MPI, MPICH and its relatives, and the standard ABI of MPI 5")
 endif()
 
 # The stable ABI, where there is one that nanobind can take: from 3.12 on.
@@ -47,7 +47,9 @@ foreach(module IN LISTS modules)
   file(CREATE_LINK ${module} ${PROJECT_BINARY_DIR}/python/wisp/${name} SYMBOLIC)
 endforeach()
 
-# For tests: where mpi4py finds the MPI. Its wheels look for one by its usual name, which Debian's MPICH has not.
+# For tests: where mpi4py finds the MPI. Its wheels look for one by its usual name, which Debian's MPICH has not; for the
+# standard ABI it has to be built.
+set(WISP_MPI4PY "" CACHE PATH "The folder in which tests find mpi4py, if not that of Python")
 if(WISP_BUILD_TESTS AND MPI_C_LIBRARIES)
   list(GET MPI_C_LIBRARIES 0 mpi_library)
   file(REAL_PATH ${mpi_library} mpi_library)
@@ -56,7 +58,7 @@ if(WISP_BUILD_TESTS AND MPI_C_LIBRARIES)
       set(mpi_library ${mpi_library}.${version})
     endif()
   endforeach()
-  set(wisp_python_environment "PYTHONPATH=${PROJECT_BINARY_DIR}/python;MPI4PY_MPIABI=${wisp_mpi_kind};MPI4PY_LIBMPI=${mpi_library}")
+  set(wisp_python_environment "PYTHONPATH=${PROJECT_BINARY_DIR}/python:${WISP_MPI4PY};MPI4PY_MPIABI=${wisp_mpi_kind};MPI4PY_LIBMPI=${mpi_library}")
   get_filename_component(folder ${mpi_library} DIRECTORY)
   if(wisp_mpi_kind STREQUAL mpich AND NOT EXISTS ${folder}/libmpi.so.12)
     set(folder ${PROJECT_BINARY_DIR}/mpi4py)

@@ -3,6 +3,9 @@
 
 #include <mpi.h>
 
+// MPI's standard ABI leaves Fortran to libraries that call the names of C.
+#if defined(OPEN_MPI) || defined(MPICH_VERSION)
+
 #include <algorithm>
 #include <type_traits>
 #include <vector>
@@ -16,7 +19,7 @@ using namespace wisp::preload;
 using Init = void(MPI_Fint* error);
 using InitThread = void(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error);
 
-[[maybe_unused]] MPI_Fint begin_with_threads(const char* name, MPI_Fint required, MPI_Fint& provided) {
+MPI_Fint begin_with_threads(const char* name, MPI_Fint required, MPI_Fint& provided) {
   const auto native = next_of<InitThread>(name, nullptr);
   const bool is_raised = Process::wants_threads();
   MPI_Fint level = is_raised ? MPI_THREAD_MULTIPLE : required;
@@ -26,7 +29,7 @@ using InitThread = void(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error)
   return begun(code, provided);
 }
 
-[[maybe_unused]] MPI_Fint begin(const char* name, const char* name_with_threads) {
+MPI_Fint begin(const char* name, const char* name_with_threads) {
   MPI_Fint level = MPI_THREAD_SINGLE;
   if (Process::wants_threads()) return begin_with_threads(name_with_threads, level, level);
   MPI_Fint code = MPI_SUCCESS;
@@ -105,7 +108,7 @@ WISP_SPELLINGS(init_thread, INIT_THREAD)
 
 }  // extern "C"
 
-#elif defined(MPICH_VERSION)
+#else
 
 extern "C" {
 
@@ -144,5 +147,7 @@ void mpi_barrier_f08_(MPI_Fint* comm, MPI_Fint* error) {
 }
 
 }  // extern "C"
+
+#endif
 
 #endif

@@ -9,7 +9,7 @@
 #include "wisp/error.hpp"
 #include "wisp/version.h"
 
-// The extension, one for each kind of MPI: wisp._openmpi, wisp._mpich.
+// The extension, one for each kind of MPI: wisp._openmpi, wisp._mpich, wisp._mpiabi.
 
 namespace wisp::python {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 PyObject* error_class() {
   static PyObject* const made = [] {
     nb::dict of_all;
-    of_all["error_class"] = MPI_ERR_OTHER;  // of those that Python raises
+    of_all["error_class"] = int{MPI_ERR_OTHER};  // of those that Python raises; an enumerator in MPI's ABI
     return PyErr_NewExceptionWithDoc(
         "wisp.Error",
         "A wrong argument, or what MPI says: the sentence names call, argument, value and bound, and "

@@ -13,6 +13,11 @@ Array = np.ndarray[Any, np.dtype[Any]]
 #: What is wrong, with the error and a part of its sentence.
 Wrong = list[tuple[type[Exception], str, Callable[[], Any]]]
 
+#: Intel's library for MPI's standard ABI (2021.18) ends the program at what MPI itself finds wrong, whatever the handler.
+MPI_RETURNS_ERRORS = not (
+    MPI.Get_library_version().startswith("Intel") and getattr(MPI, "Get_abi_version", lambda: (-1, -1))()[0] == 1
+)
+
 NUMBERS = "bhilqBHILQfdFD?"
 
 
