@@ -3,8 +3,9 @@
 #include <mpi.h>
 
 #include <bit>
-#include <charconv>
 #include <cstdlib>
+#include <sstream>
+#include <string>
 
 #include "transport/throw_error.hpp"
 
@@ -31,10 +32,12 @@ std::string_view take_until(char separator, std::string_view& text) {
   return taken;
 }
 
+/// Digits first, so nothing below 0. Not std::from_chars: clang's library has none for fractions.
 template <class Number>
 bool read(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && number >= 0;
+  if (text.empty() || text.front() < '0' || text.front() > '9') return false;
+  std::istringstream reader{std::string(text)};
+  return reader >> number && reader.eof();
 }
 
 /// The call whose form it is; empty: it is none.

@@ -1,5 +1,7 @@
 // The one file that compiles fmt; the macro must come before its first header.
+#ifndef FMT_HEADER_ONLY
 #define FMT_HEADER_ONLY
+#endif
 #include "wisp/error.hpp"
 
 #include <fmt/format.h>
