@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "wisp/blocks.hpp"
@@ -114,6 +115,13 @@ class Comm {
 
   /// A real MPI communicator with the same ranks, for other libraries; the caller frees it. Collective.
   MPI_Comm to_mpi(int tag = 0) const;
+
+  /// Its name: one that it was given, or how it was made from the communicator below, as in `world`,
+  /// `world[0..6:2]` or `world{3, 1, 4}`. Reports of waits call it so (docs/stalls.md). Local.
+  std::string describe() const;
+  /// Gives it a name, here and for copies of it. That of all ranks is also the first part of names of those
+  /// made from it. Local.
+  void set_name(std::string_view name) const;
 
   /// The largest tag of a message, and the largest own tag of a collective.
   int tag_upper_bound() const;

@@ -12,6 +12,7 @@ namespace wisp {
 
 namespace detail {
 
+struct Context;
 class World;
 
 /// Of a message that was longer than what it was to go to.
@@ -49,6 +50,7 @@ struct Message {
   int error = MPI_SUCCESS;
   bool lacks_code = false;  ///< there is none left for its communicator
   bool is_receive = false;
+  bool is_background = false;   ///< nobody waits for it: its end is not taken for progress
   bool wants_envelope = false;  ///< whoever waits asks who sent how much; asking MPI takes its time
   bool done = false;
   bool is_queued = false;  ///< done, and whoever waits for it is about to be resumed
@@ -56,8 +58,10 @@ struct Message {
   enum class Expecting : unsigned char { nothing, block_of_rank, own_block, equal_sizes };
   Expecting expecting = Expecting::nothing;
   int rank = -1;  ///< whose block this is to be; of equal sizes, the sender's rank in the World
+  int tag = -1;   ///< in the context
   std::size_t expected = 0;
-  WireTag told_tag = -1;  ///< the tag, if that on the wire is another
+  WireTag told_tag = -1;             ///< the tag, if that on the wire is another
+  const Context* context = nullptr;  ///< whose message it is; null: the library's own
 
   static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }

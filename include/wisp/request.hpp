@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -117,6 +118,7 @@ class [[nodiscard]] Request {
   friend std::optional<Completion> wait_any(std::span<Request> requests);
   friend std::vector<Completion> wait_some(std::span<Request> requests);
   friend detail::Engine* engine_of(const Request& request);
+  friend std::string describe(const Request& request);
   class Several;
 
   bool done() const noexcept { return !active() || operation_.done(); }
@@ -146,5 +148,10 @@ std::optional<Completion> test_any(std::span<Request> requests);
 std::optional<Completion> wait_any(std::span<Request> requests);
 std::vector<Completion> test_some(std::span<Request> requests);
 std::vector<Completion> wait_some(std::span<Request> requests);
+
+/// What it is and for whom it waits, with the ranks of the communicator below: "a request on world[0..7],
+/// which waits in wisp::bcast (call 17 on world[0..7]#1) for a message from rank 0". Of several operations on
+/// one communicator it tells all waits. Local.
+std::string describe(const Request& request);
 
 }  // namespace wisp

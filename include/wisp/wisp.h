@@ -74,6 +74,10 @@ int WISP_Comm_rank(WISP_Comm comm, int* rank);
 int WISP_Comm_size(WISP_Comm comm, int* size);
 /* The rank in `other` of the process with `rank` in `comm`, or MPI_UNDEFINED. */
 int WISP_Comm_translate(WISP_Comm comm, int rank, WISP_Comm other, int* translated);
+/* Its name, of at most MPI_MAX_OBJECT_NAME - 1 characters: one that it was given, or how it was made, as in
+   world[0..6:2]. Local. */
+int WISP_Comm_get_name(WISP_Comm comm, char* name, int* resultlen);
+int WISP_Comm_set_name(WISP_Comm comm, const char* name);
 /* The largest tag of a message. */
 int WISP_Comm_tag_ub(WISP_Comm comm, int* tag_ub);
 

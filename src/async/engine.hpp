@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <span>
+#include <vector>
 
 #include "async/polite_lock.hpp"
 
@@ -17,13 +19,19 @@ class IdleLoop {
  public:
   static constexpr int fewest_polls = 4;
 
-  void moved() { empty_polls_ = 0; }
+  using Duration = std::chrono::steady_clock::duration;
 
-  void pause(int& polls_before_yield) {
+  void moved() {
+    empty_polls_ = 0;
+    is_idle_ = false;
+  }
+
+  /// Returns for how long nothing has moved, if the clock had to be asked anyway.
+  Duration pause(int& polls_before_yield) {
     // The clock is not asked before it matters: most waits are short.
     const int timed_polls = polls_before_yield / 2;
     if (++empty_polls_ == polls_before_yield - timed_polls) timing_since_ = Clock::now();
-    if (empty_polls_ < polls_before_yield) return;
+    if (empty_polls_ < polls_before_yield) return {};
     const auto before = Clock::now();
     // An MPI that yields by itself makes its polls long: then a second yield would only cost a turn.
     bool others_ran = before - timing_since_ > timed_polls * long_poll;
@@ -33,6 +41,8 @@ class IdleLoop {
     }
     polls_before_yield = others_ran ? fewest_polls : std::min(2 * polls_before_yield, most_polls);
     empty_polls_ = 0;
+    if (!std::exchange(is_idle_, true)) idle_since_ = before;
+    return before - idle_since_;
   }
 
  private:
@@ -43,7 +53,22 @@ class IdleLoop {
   static constexpr std::chrono::nanoseconds long_yield{2000};
 
   int empty_polls_ = 0;
+  bool is_idle_ = false;  ///< since then
+  Clock::time_point idle_since_;
   Clock::time_point timing_since_;
+};
+
+struct Context;
+struct Message;
+
+/// Has something to do while others wait.
+class Attendant {
+ public:
+  virtual ~Attendant() = default;
+  /// Nothing has moved for so long, in a wait for an operation of `waits_in` (if it is known) or in calls
+  /// that only look.
+  virtual void attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) = 0;
+  virtual void attend_look(std::chrono::nanoseconds idle) = 0;
 };
 
 /// Which threads may be in an engine.
@@ -79,9 +104,9 @@ class Engine {
   /// passed by them.
   static inline constinit thread_local int exceptions_of_waits = 0;
 
-  /// Under an EngineLock.
+  /// Under an EngineLock. For an operation of `waits_in`, if it is one.
   template <class Done>
-  void run_until(Done done) {
+  void run_until(Done done, const Context* waits_in = nullptr) {
     IdleLoop idle;
     while (!done()) {
       if (step()) {
@@ -89,13 +114,35 @@ class Engine {
         if (is_shared()) lock_.let_others([] {});
       } else if (is_shared()) {
         int polls = polls_before_yield_;
-        lock_.let_others([&] { idle.pause(polls); });
+        IdleLoop::Duration idle_for{};
+        lock_.let_others([&] { idle_for = idle.pause(polls); });
         polls_before_yield_ = polls;
-      } else {
-        idle.pause(polls_before_yield_);
+        if (idle_for > fast_wait) [[unlikely]]
+          attend_wait(idle_for, waits_in);
+      } else if (const auto idle_for = idle.pause(polls_before_yield_); idle_for > fast_wait) [[unlikely]] {
+        attend_wait(idle_for, waits_in);
       }
     }
   }
+
+  /// Looks once, for somebody who does not wait but may look again and again.
+  void look() {
+    constexpr unsigned looks_between_attentions = 256;
+    if (poll()) {
+      empty_looks_ = 0;
+      return;
+    }
+    if (++empty_looks_ % looks_between_attentions != 0) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (empty_looks_ == looks_between_attentions) empty_looks_since_ = now;
+    attend([&](Attendant& attendant) { attendant.attend_look(now - empty_looks_since_); });
+  }
+
+  /// Messages that are not done, in the order of their posting.
+  virtual std::span<Message* const> pending() const { return {}; }
+
+  void add_attendant(Attendant& attendant) { attendants_.push_back(&attendant); }
+  void remove_attendant(Attendant& attendant) { std::erase(attendants_, &attendant); }
 
   /// Whether several threads may call at a time.
   bool is_shared() const noexcept { return threads_ == Threads::any; }
@@ -135,6 +182,18 @@ class Engine {
       count_inside(-1);
     }
   }
+  /// One after the other, if the last time has been a while ago.
+  template <class Give>
+  void attend(Give give) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_attention_) return;
+    next_attention_ = now + fast_wait;
+    for (std::size_t i = 0; i < attendants_.size(); ++i) give(*attendants_[i]);
+  }
+  [[gnu::cold, gnu::noinline]] void attend_wait(IdleLoop::Duration idle, const Context* waits_in) {
+    attend([&](Attendant& attendant) { attendant.attend_wait(idle, waits_in); });
+  }
+
   /// By one thread at a time; atomic for the sake of one that breaks this rule.
   void count_inside(int more) noexcept {
     inside_.store(inside_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
@@ -148,6 +207,12 @@ class Engine {
   std::atomic<int> inside_ = 0;                       ///< of Threads::in_turn: calls that have not returned
   /// How many empty polls to a yield: learned, so kept from wait to wait.
   int polls_before_yield_ = IdleLoop::fewest_polls;
+  /// A wait that ends within this is let alone.
+  static constexpr std::chrono::milliseconds fast_wait{1};
+  std::vector<Attendant*> attendants_;
+  std::chrono::steady_clock::time_point next_attention_;
+  unsigned empty_looks_ = 0;
+  std::chrono::steady_clock::time_point empty_looks_since_;
 };
 
 /// Holds an engine for a thread; taken again inside it costs next to nothing.

@@ -1,4 +1,6 @@
+#include <cstring>
 #include <span>
+#include <string>
 
 #include "c/shims.hpp"
 
@@ -103,6 +105,18 @@ int WISP_Comm_size(WISP_Comm comm, int* size) {
 int WISP_Comm_translate(WISP_Comm comm, int rank, WISP_Comm other, int* translated) {
   return guarded("WISP_Comm_translate",
                  [&] { out(translated, "translated") = comm_of(comm).translate(rank, comm_of(other)); });
+}
+
+int WISP_Comm_get_name(WISP_Comm comm, char* name, int* resultlen) {
+  return guarded("WISP_Comm_get_name", [&] {
+    const std::string full = comm_of(comm).describe().substr(0, MPI_MAX_OBJECT_NAME - 1);
+    std::memcpy(&out(name, "name"), full.c_str(), full.size() + 1);
+    out(resultlen, "resultlen") = static_cast<int>(full.size());
+  });
+}
+
+int WISP_Comm_set_name(WISP_Comm comm, const char* name) {
+  return guarded("WISP_Comm_set_name", [&] { comm_of(comm).set_name(&out(name, "name")); });
 }
 
 int WISP_Comm_tag_ub(WISP_Comm comm, int* tag_ub) {

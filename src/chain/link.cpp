@@ -10,7 +10,7 @@ Posted Link::post_send(const ConstBuffer& buffer, const Address& to) const {
   if (to.code < 0)
     return detail::post_send(*context_.get(), buffer, to.rank, tag_, SendMode::standard, operation_);
   return detail::post_send(world(), buffer, to.rank, world().tags().with_code(tag_, to.code),
-                           SendMode::standard, operation_);
+                           SendMode::standard, operation_, context_.get(), tag_);
 }
 
 Posted Link::post_receive(const Buffer& buffer, const Address& from) const {

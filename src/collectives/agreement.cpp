@@ -14,7 +14,10 @@ namespace wisp::detail {
 
 std::int64_t first_difference(const std::vector<std::int64_t>& mine, const std::vector<std::int64_t>& root,
                               int rank, int width) {
-  const auto [end, root_end] = std::mismatch(mine.begin(), mine.end(), root.begin(), root.end());
+  const auto are_alike = [](std::int64_t one, std::int64_t other) {
+    return one == other || one == any_number || other == any_number;
+  };
+  const auto [end, root_end] = std::mismatch(mine.begin(), mine.end(), root.begin(), root.end(), are_alike);
   if (end == mine.end() && root_end == root.end()) return no_difference;
   return (std::int64_t{rank} << 32) + (end - mine.begin()) / width;
 }

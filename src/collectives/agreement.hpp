@@ -23,6 +23,9 @@ struct Difference {
   std::vector<std::int64_t> root_values;
 };
 
+/// A number of a list that differs from none.
+constexpr std::int64_t any_number = std::numeric_limits<std::int64_t>::min();
+
 constexpr std::int64_t no_difference = std::numeric_limits<std::int64_t>::max();
 
 /// The first entry in which two lists differ, with the rank: ordered by rank, then by entry.

@@ -1,5 +1,5 @@
-// With WISP_CHECK=1, ranks compare their calls before a collective: operation, root, bytes and operator
-// travel as a list of numbers that rank 0 broadcasts, whatever each rank is about to do.
+// With WISP_CHECK=1, ranks compare their calls before a collective: operation, root, bytes, operator and
+// datatype travel as a list of numbers that rank 0 broadcasts, whatever each rank is about to do.
 
 #include "collectives/alike.hpp"
 
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "transport/throw_error.hpp"
+#include "transport/type_layout.hpp"
+#include "transport/type_signature.hpp"
 
 namespace wisp::detail {
 namespace {
@@ -27,6 +29,14 @@ std::int64_t number_of(MPI_Op op) {
   return 0;
 }
 
+std::int64_t number_of_types(const Alike& mine) {
+  if (mine.bytes <= 0 || mine.type == MPI_DATATYPE_NULL) return any_number;
+  const auto elements = as_size(mine.bytes) / TypeLayout::of(mine.type).size;
+  const std::optional<std::uint64_t> signature = signature_of(mine.type, elements);
+  return signature ? static_cast<std::int64_t>(*signature >> 1)
+                   : any_number;  // one bit less: none is negative
+}
+
 std::string name_in(const std::vector<std::int64_t>& words) {
   std::string name(name_words * sizeof(std::int64_t), '\0');
   std::memcpy(name.data(), words.data(), name.size());
@@ -36,9 +46,9 @@ std::string name_in(const std::vector<std::int64_t>& words) {
 }  // namespace
 
 std::vector<std::int64_t> words_of(const char* call, const Alike& mine) {
-  std::vector<std::int64_t> words(name_words);  // then root, bytes, operator
+  std::vector<std::int64_t> words(name_words);  // then root, bytes, operator, signature
   std::memcpy(words.data(), call, std::min(std::strlen(call), name_words * sizeof(std::int64_t) - 1));
-  words.insert(words.end(), {mine.root, mine.bytes, number_of(mine.op)});
+  words.insert(words.end(), {mine.root, mine.bytes, number_of(mine.op), number_of_types(mine)});
   return words;
 }
 
@@ -55,6 +65,10 @@ void throw_difference(const char* call, const Difference& found) {
     if (value == of_rank_0) continue;
     throw_error(i == 0 ? MPI_ERR_ROOT : MPI_ERR_TRUNCATE, "{}: {} = {} on rank {}, but {} on rank 0", call,
                 what[i], value, found.rank, of_rank_0);
+  }
+  if (found.values[name_words + 2] == found.root_values[name_words + 2]) {
+    throw_error(MPI_ERR_TYPE, "{}: the datatype of rank {} has other elements than that of rank 0", call,
+                found.rank);
   }
   throw_error(MPI_ERR_OP, "{}: the operator of rank {} is not that of rank 0", call, found.rank);
 }

@@ -16,6 +16,7 @@ struct Alike {
   std::int64_t root = -1;
   std::int64_t bytes = -1;  ///< of a vector or block
   MPI_Op op = MPI_OP_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of its elements
 };
 
 inline std::int64_t signed_of(std::size_t bytes) {

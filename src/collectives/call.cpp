@@ -34,6 +34,7 @@ void Arguments::own_arguments(KeptArguments& kept) {
   kept.replace(send);
   kept.replace(receive);
   kept.replace(second);
+  type = kept.own(type);
   if (!more || !(more->send || more->receive || !more->messages.empty())) return;
   More own = *more;
   if (own.send) kept.replace(*own.send);
@@ -52,6 +53,7 @@ Call&& Call::vector(const Buffer& buffer) {
   check_buffer(name, "buffer", buffer);
   given.receive = buffer;
   given.bytes = signed_of(bytes_of(buffer));
+  given.type = buffer.type;
   return std::move(*this);
 }
 
@@ -74,6 +76,7 @@ Call&& Call::operands(const ConstBuffer& send, const Buffer& receive, const Oper
   given.op = op;
   given.kind = kind_of(op);
   given.bytes = signed_of(bytes_of(send));
+  given.type = send.type;
   return std::move(*this);
 }
 
@@ -90,6 +93,7 @@ void Call::check_blocks(const char* own_name, const ConstBuffer& own, const char
     check_buffer(name, own_name, own);
   }
   given.bytes = signed_of(has_all() ? bytes_of(all) / as_size(size) : bytes_of(own));
+  given.type = (has_all() ? all : own).type;
 }
 
 void Call::check_blocks(const char* own_name, const ConstBuffer& own, const char* all_name,

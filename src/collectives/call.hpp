@@ -23,8 +23,9 @@ struct Arguments {
   Operator op = MPI_OP_NULL;
   OperatorKind kind = OperatorKind::commutative;
   bool is_inclusive = true;
-  int root = -1;            ///< -1: none
-  std::int64_t bytes = -1;  ///< of a vector or block, as all ranks know them
+  int root = -1;                          ///< -1: none
+  std::int64_t bytes = -1;                ///< of a vector or block, as all ranks know them
+  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of its elements here
   struct More {
     std::optional<ConstBlocks> send = {};  ///< irregular blocks
     std::optional<Blocks> receive = {};
@@ -55,7 +56,7 @@ struct Arguments {
     with_time.op = detail::metered(op, world.transport().inner());
     return with_time;
   }
-  Alike alike() const { return {root, bytes, op.mpi_op()}; }
+  Alike alike() const { return {root, bytes, op.mpi_op(), type}; }
   void own_arguments(KeptArguments& kept);
 };
 

@@ -8,48 +8,57 @@ namespace wisp {
 namespace detail {
 namespace {
 
-void describe(Message& message, World& world, int peer, const char* operation) {
-  message.world = &world;
-  message.operation = operation;
-  message.peer = peer;
+/// Whose message it is; null: it has left.
+Posted described(Message* message, World& world, const Context* context, int tag, int peer,
+                 const char* operation) {
+  if (message != nullptr) {
+    message->world = &world;
+    message->context = context;
+    message->tag = tag;
+    message->peer = peer;
+    message->operation = operation;
+  }
+  return Posted(message);
 }
 
-Posted described(Posted posted, World& world, int peer, const char* operation) {
-  if (!posted.done()) describe(*posted.message(), world, peer, operation);
-  return posted;
+Posted make_receive(World& world, int peer, const Context* context, int tag, const char* operation,
+                    bool wants_envelope) {
+  auto* message = new Message;
+  message->is_receive = true;
+  message->wants_envelope = wants_envelope;
+  return described(message, world, context, tag, peer, operation);
 }
 
-Posted make_receive(World& world, int peer, const char* operation, bool wants_envelope) {
-  Posted posted(new Message);
-  Message& message = *posted.message();
-  describe(message, world, peer, operation);
-  message.is_receive = true;
-  message.wants_envelope = wants_envelope;
-  return posted;
+Posted make_receive(World& world, const Mailbox::Pattern& pattern, const char* operation,
+                    bool wants_envelope) {
+  const int tag = pattern.is_any_number ? -1 : pattern.tag;
+  return make_receive(world, pattern.source, pattern.context, tag, operation, wants_envelope);
 }
 
 }  // namespace
 
 Posted post_send(Context& context, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
                  const char* operation) {
+  World& world = *context.world;
   const WireTag wire_tag = context.tag_to(tag, destination);
-  if (wire_tag >= 0) [[likely]]
-    return post_send(*context.world, buffer, destination, wire_tag, mode, operation);
-  Posted posted(new Message);
-  describe(*posted.message(), *context.world, destination, operation);
-  context.world->mailbox().send(*posted.message(), {&context, buffer, destination, tag, mode, operation});
+  if (wire_tag >= 0) [[likely]] {
+    Message* sent = world.transport().send(buffer, destination, wire_tag, mode, operation);
+    return described(sent, world, &context, tag, destination, operation);
+  }
+  Posted posted = described(new Message, world, &context, tag, destination, operation);
+  world.mailbox().send(*posted.message(), {&context, buffer, destination, tag, mode, operation});
   return posted;
 }
 
 Posted post_send(World& world, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
-                 const char* operation) {
-  Posted posted(world.transport().send(buffer, destination, tag, mode, operation));
-  return described(std::move(posted), world, destination, operation);
+                 const char* operation, const Context* context, int tag_there) {
+  Message* sent = world.transport().send(buffer, destination, tag, mode, operation);
+  return described(sent, world, context, tag_there, destination, operation);
 }
 
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
                     const char* operation, bool wants_envelope) {
-  Posted posted = make_receive(world, pattern.source, operation, wants_envelope);
+  Posted posted = make_receive(world, pattern, operation, wants_envelope);
   Message& message = *posted.message();
   if (world.mailbox().can_post(pattern) && world.mailbox().is_idle()) [[likely]] {
     world.transport().receive(message, buffer, pattern.source, pattern.wire_tag);
@@ -60,7 +69,7 @@ Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& 
 }
 
 Posted post_probe(World& world, const Mailbox::Pattern& pattern, const char* operation) {
-  Posted posted = make_receive(world, pattern.source, operation, false);
+  Posted posted = make_receive(world, pattern, operation, false);
   world.mailbox().probe(*posted.message(), pattern);
   return posted;
 }
@@ -102,8 +111,8 @@ Posted Channel::post_send_packed(detail::ScratchVector& packed, std::size_t byte
   const detail::WireTag tag = context_->tag_to(tag_, peer);
   if (tag < 0) [[unlikely]]
     return post_send({packed.data(), bytes, MPI_PACKED}, destination);
-  Posted posted(in.transport().send_packed(packed, bytes, peer, tag, operation_));
-  return detail::described(std::move(posted), in, peer, operation_);
+  detail::Message* sent = in.transport().send_packed(packed, bytes, peer, tag, operation_);
+  return detail::described(sent, in, context_.get(), tag_, peer, operation_);
 }
 
 Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope) const {
@@ -115,7 +124,7 @@ Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope)
                                 wants_envelope);
   }
   // The usual case, in which MPI does the matching: there is no need for a pattern.
-  Posted posted = detail::make_receive(in, peer, operation_, wants_envelope);
+  Posted posted = detail::make_receive(in, peer, context_.get(), tag_, operation_, wants_envelope);
   in.transport().receive(*posted.message(), buffer, peer, tag);
   return posted;
 }

@@ -86,7 +86,7 @@ void run_to_end(const ContextPtr& context, Task<> task) {
     if (!engine.can_wait()) {
       throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the operation instead");
     }
-    engine.run_until([handle] { return handle.done(); });
+    engine.run_until([handle] { return handle.done(); }, context.get());
   }
   handle.promise().take();
 }

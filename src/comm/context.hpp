@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "async/engine.hpp"
@@ -102,6 +103,9 @@ struct Context {
     std::vector<int> codes;  ///< of each rank of the group
   };
   std::unique_ptr<Named> named;
+
+  /// That the user gave it; null: none. That of all ranks of the World is kept there.
+  std::unique_ptr<const std::string> name;
 
   /// What its latest collective was, of which size, and what was chosen for it: programs repeat themselves.
   struct Latest {

@@ -221,8 +221,9 @@ bool Mailbox::look() {
 }
 
 bool Mailbox::hand_out(const Arrived& arrived) {
-  if (arrived.envelope.tag == tags_.service()) {
-    codes_.take(arrived);
+  for (ServiceMessages* service : services_) {
+    if (arrived.envelope.tag != service->tag()) continue;
+    service->take(arrived);
     return false;
   }
   bool moved = false;

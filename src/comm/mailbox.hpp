@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,8 +45,10 @@ class Mailbox final : public Watcher {
     bool is_exact() const { return is_any_source || (source >= 0 && wire_tag >= 0); }
   };
 
-  Mailbox(Transport& transport, TagLayout tags, PairCodes& codes)
-      : transport_(transport), tags_(tags), codes_(codes) {}
+  /// `services` are told of their messages that come here.
+  Mailbox(Transport& transport, TagLayout tags, PairCodes& codes,
+          const std::array<ServiceMessages*, 2>& services)
+      : transport_(transport), tags_(tags), codes_(codes), services_(services) {}
   ~Mailbox() override;
 
   /// Of a message to `peer`.
@@ -76,6 +79,13 @@ class Mailbox final : public Watcher {
 
   /// Who waits here, for reports: "any source in wisp::probe".
   std::vector<std::string> describe_waiting() const;
+  template <class Function>
+  void for_each_waiting(Function of) const {
+    for (const Waiting& waiting : waiting_) of(*waiting.message);
+    for (const Parked& parked : parked_) {
+      if (parked.message != nullptr) of(*parked.message);
+    }
+  }
 
   bool look() override;
   void abandon(Message& message) noexcept;
@@ -115,6 +125,7 @@ class Mailbox final : public Watcher {
   Transport& transport_;
   TagLayout tags_;
   PairCodes& codes_;
+  std::array<ServiceMessages*, 2> services_;
   std::vector<Arrived> aside_;
   std::vector<Waiting> waiting_;
   std::vector<Parked> parked_;  ///< sends that wait for their codes

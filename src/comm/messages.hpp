@@ -21,9 +21,9 @@ inline Mailbox::Pattern pattern_from_any(Context& context, const Group& members,
 /// One message of `operation`, in the World's ranks; the tag is without a code.
 Posted post_send(Context& context, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
                  const char* operation);
-/// The same with the tag on the wire.
+/// The same with the tag on the wire. Reports call it a message of `context`, unless it is the library's own.
 Posted post_send(World& world, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
-                 const char* operation);
+                 const char* operation, const Context* context = nullptr, int tag_there = -1);
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
                     const char* operation, bool wants_envelope);
 /// Done when a message that matches has arrived; it stays.

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "comm/messages.hpp"
 #include "comm/world.hpp"
 
 namespace wisp::detail {
 namespace {
 
 using Number = PairCodes::Number;
-using Words = std::vector<std::int64_t>;
+using Words = ServiceMessages::Words;
 
-constexpr const char* operation = "codes of communicators";
 constexpr std::size_t bits_of_word = 63;  // of what fits a signed one
 
 enum class Kind : std::int64_t {
@@ -141,7 +139,7 @@ void PairCodes::need(int peer, Number number) {
   }
   Words words = message_of(Kind::wanted, number);
   words.push_back(pair.states);
-  tell(peer, std::move(words));
+  messages_.tell(peer, std::move(words));
 }
 
 bool PairCodes::is_refused(int peer, Number number) const {
@@ -158,47 +156,12 @@ void PairCodes::forget_refusals() {
   for (const auto& [peer, pair] : pairs_) pair->refused.clear();
 }
 
-void PairCodes::tell(int peer, Words words) {
-  while (!outgoing_.empty() && outgoing_.front().sent.done()) outgoing_.pop_front();
-  Outgoing& outgoing = outgoing_.emplace_back();
-  outgoing.words = std::move(words);
-  outgoing.sent = post_send(world_, std::as_const(outgoing.words), peer, world_.tags().service(),
-                            SendMode::standard, operation);
-}
-
-void PairCodes::close() noexcept {
-  // Somebody was told what it never asked for after all; MPI may still read or write it.
-  const auto leave = [](const Posted& posted, Words& words) {
-    if (!posted.done()) new Words(std::move(words));
-  };
-  for (Incoming& incoming : incoming_) leave(incoming.received, incoming.words);
-  for (Outgoing& outgoing : outgoing_) leave(outgoing.sent, outgoing.words);
-  incoming_.clear();
-  outgoing_.clear();
-}
-
-void PairCodes::take(const Arrived& arrived) {
-  Incoming& incoming = incoming_.emplace_back();
-  incoming.source = arrived.envelope.source;
-  incoming.words.resize(arrived.envelope.bytes / sizeof(std::int64_t));
-  incoming.received = Posted(new Message);
-  incoming.received.message()->operation = operation;
-  incoming.received.message()->is_receive = true;
-  incoming.received.message()->world = &world_;
-  world_.transport().receive_arrived(*incoming.received.message(), incoming.words, arrived);
-}
-
 void PairCodes::look() {
   // As long as a process has made no more than have codes of their own, nobody needs its answer.
   is_used_ = is_used_ || created_ > CodeBlocks::given_count(code_count_);
-  if (!is_used_ && incoming_.empty()) return;
-  while (const auto arrived = world_.transport().take_arrived(-1, world_.tags().service())) take(*arrived);
-  while (!incoming_.empty() && incoming_.front().received.done()) {
-    const Incoming incoming = std::move(incoming_.front());
-    incoming_.pop_front();
-    incoming.received.await_resume();  // throws the error, if there is one
-    handle(incoming.source, incoming.words);
-  }
+  if (!is_used_ && !messages_.has_incoming()) return;
+  messages_.take_arrived();
+  while (const auto received = messages_.next()) handle(received->source, received->words);
   if (has_deferred_) ask_again();
 }
 
@@ -265,7 +228,7 @@ void PairCodes::tell_state(int peer, Pair& pair, Number number) {
   words.push_back(world_.pair_numbers().with(peer));
   words.push_back(pair.blocks_taken);
   append_bits(words, held(peer, pair));
-  tell(peer, std::move(words));
+  messages_.tell(peer, std::move(words));
 }
 
 void PairCodes::give(int peer, Pair& pair, Number number, bool is_made_there, std::vector<bool> in_use) {
@@ -286,7 +249,7 @@ void PairCodes::give(int peer, Pair& pair, Number number, bool is_made_there, st
     if (is_self) return;
     Words words = message_of(is_refused ? Kind::refused : Kind::deferred, number);
     words.push_back(is_made_here ? 1 : 0);
-    tell(peer, std::move(words));
+    messages_.tell(peer, std::move(words));
     return;
   }
   if (!is_self) {
@@ -294,7 +257,7 @@ void PairCodes::give(int peer, Pair& pair, Number number, bool is_made_there, st
     std::vector<bool> chosen(as_size(code_count_));
     for (const int code : codes) chosen[as_size(code)] = true;
     append_bits(words, chosen);
-    tell(peer, std::move(words));
+    messages_.tell(peer, std::move(words));
     pair.unconfirmed.push_back(codes);
   }
   add_block(pair, number, codes);

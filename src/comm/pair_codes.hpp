@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm/code_blocks.hpp"
+#include "comm/service_messages.hpp"
 #include "transport/transport.hpp"
 
 namespace wisp::detail {
@@ -30,7 +31,8 @@ class PairCodes {
  public:
   using Number = CodeBlocks::Number;
 
-  PairCodes(World& world, int code_count) : world_(world), code_count_(code_count) {}
+  PairCodes(World& world, int code_count, WireTag tag)
+      : world_(world), code_count_(code_count), messages_(world, tag, "codes of communicators") {}
 
   /// One more communicator of this process, or so many, are numbered.
   void count(std::int64_t times = 1) { created_ += times; }
@@ -44,8 +46,8 @@ class PairCodes {
   void need(int peer, Number number);
   /// Takes and answers what has arrived.
   void look();
-  /// One of its messages, which somebody has come upon.
-  void take(const Arrived& arrived);
+  /// Where its messages go that somebody else has come upon.
+  ServiceMessages& messages() { return messages_; }
   /// True once something is known that was not.
   bool take_learned();
   /// Whether the two hold all codes. Whoever needs one later asks again.
@@ -55,7 +57,7 @@ class PairCodes {
   int code_count() const { return code_count_; }
 
   /// Before the transport is closed.
-  void close() noexcept;
+  void close() noexcept { messages_.close(); }
 
  private:
   struct Pair {
@@ -72,15 +74,6 @@ class PairCodes {
     std::deque<std::vector<int>> unconfirmed;
     std::int64_t confirmed = 0;
   };
-  struct Incoming {
-    int source;
-    std::vector<std::int64_t> words;
-    Posted received;
-  };
-  struct Outgoing {
-    std::vector<std::int64_t> words;
-    Posted sent;
-  };
 
   Pair& pair_with(int peer);
   std::vector<bool> held(int peer, Pair& pair);
@@ -92,7 +85,6 @@ class PairCodes {
   void refuse(Pair& pair, Number number);
   void defer(Pair& pair, Number number);
   void add_block(Pair& pair, Number first, const std::vector<int>& codes);
-  void tell(int peer, std::vector<std::int64_t> words);
   void handle(int source, const std::vector<std::int64_t>& words);
   void tell_state(int peer, Pair& pair, Number number);
   void tell_next_state(int peer, Pair& pair);
@@ -103,8 +95,7 @@ class PairCodes {
   int code_count_;
   std::int64_t created_ = 0;
   std::unordered_map<int, std::unique_ptr<Pair>> pairs_;
-  std::deque<Incoming> incoming_;
-  std::deque<Outgoing> outgoing_;
+  ServiceMessages messages_;
   bool is_used_ = false;  ///< somebody may need a code
   bool has_deferred_ = false;
   bool has_refused_ = false;

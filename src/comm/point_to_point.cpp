@@ -162,7 +162,7 @@ Status wait_for(const Comm& comm, const Posted& posted) {
     if (!engine.can_wait()) {
       throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the message instead");
     }
-    engine.run_until([&] { return posted.done(); });
+    engine.run_until([&] { return posted.done(); }, CommAccess::context(comm).get());
   }
   return status_of(posted.await_resume(), comm);
 }

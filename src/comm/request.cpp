@@ -86,7 +86,7 @@ void Request::finish() noexcept {
         stderr);
   }
   const int before = std::exchange(engine.exceptions_of_waits, exceptions);
-  engine.run_until([this] { return done(); });
+  engine.run_until([this] { return done(); }, context_.get());
   engine.exceptions_of_waits = before;
 }
 
@@ -118,7 +118,7 @@ std::optional<Status> Request::test() {
   if (!active()) return Status();
   detail::ContextPtr context;  // it may be the last one of its engine, so it outlives the lock
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request::test");
-  if (!done()) engine_of_living(context_).poll();
+  if (!done()) engine_of_living(context_).look();
   if (!done()) return std::nullopt;
   return take(context);
 }
@@ -127,7 +127,7 @@ Status Request::wait() {
   if (!active()) return {};
   detail::ContextPtr context;
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request::wait");
-  if (!done()) engine_of_living(context_).run_until([this] { return done(); });
+  if (!done()) engine_of_living(context_).run_until([this] { return done(); }, context_.get());
   return take(context);
 }
 
@@ -169,7 +169,7 @@ void start_all(std::span<Request> requests) {
 bool test_all(std::span<Request> requests, std::span<Status> statuses) {
   const Request::Several several(requests, "wisp::test_all");
   const auto all_done = [&] { return std::ranges::all_of(requests, &Request::done); };
-  if (!all_done()) several.engine()->poll();
+  if (!all_done()) several.engine()->look();
   if (!all_done()) return false;
   wait_all(requests, statuses);
   return true;
@@ -191,14 +191,14 @@ std::optional<Completion> test_any(std::span<Request> requests) {
     return std::nullopt;
   };
   if (std::optional<Completion> found = look()) return found;
-  if (several.engine() != nullptr) several.engine()->poll();
+  if (several.engine() != nullptr) several.engine()->look();
   return look();
 }
 
 std::vector<Completion> test_some(std::span<Request> requests) {
   const Request::Several several(requests, "wisp::test_some");
   const auto is_done = [](const Request& request) { return request.active() && request.done(); };
-  if (several.engine() != nullptr && std::ranges::none_of(requests, is_done)) several.engine()->poll();
+  if (several.engine() != nullptr && std::ranges::none_of(requests, is_done)) several.engine()->look();
   std::vector<Completion> completions;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (is_done(requests[i])) completions.push_back({i, requests[i].take()});

@@ -71,9 +71,10 @@ class TagLayout {
     const int within = code & (codes_of_one() - 1);
     return to_wire(code >> code_bits(), tag | within << number_bits_);
   }
-  /// What requests and answers of PairCodes carry; nothing else does.
-  constexpr WireTag service() const {
-    return with_code(encode(Kind::isolated, Lane::creation, 0), codes_of_one() - 1);
+  /// What the processes tell each other beside all operations carries one of these; nothing else does.
+  enum class Service { pair_codes, stall };
+  constexpr WireTag service(Service which) const {
+    return with_code(encode(Kind::isolated, Lane::creation, static_cast<int>(which)), codes_of_one() - 1);
   }
 
   constexpr Kind kind_of(WireTag tag) const {
@@ -83,6 +84,17 @@ class TagLayout {
     return static_cast<Lane>(mpi_tag(tag) >> raw_bits_ & ((1 << lane_bits) - 1));
   }
   constexpr int number(WireTag tag) const { return mpi_tag(tag) & upper_bound(kind_of(tag)); }
+
+  /// How many collectives a communicator has started before the one with tag `collective`, if `count` have
+  /// been started by now.
+  constexpr std::uint32_t count_before(int collective, std::uint32_t count) const {
+    const std::uint32_t numbers = counted(kind_of(collective)) + 1;
+    const auto place = static_cast<std::uint32_t>(number(collective)) % numbers;
+    return count - 1 - (count - 1 - place) % numbers;
+  }
+  constexpr bool is_persistent(int collective) const {
+    return static_cast<std::uint32_t>(number(collective)) > counted(kind_of(collective));
+  }
 
   constexpr WireTag with_number(WireTag tag, int number) const { return tag - this->number(tag) + number; }
 

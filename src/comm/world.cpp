@@ -31,11 +31,20 @@ int tag_upper_bound_of(MPI_Comm comm) {
   return least_of_any_mpi;
 }
 
+std::string name_of(MPI_Comm comm) {
+  std::array<char, MPI_MAX_OBJECT_NAME + 1> name{};
+  int length = 0;
+  check_mpi(MPI_Comm_get_name(comm, name.data(), &length), "MPI_Comm_get_name");
+  const std::string given(name.data());
+  return given == "MPI_COMM_WORLD" ? "world" : given.empty() ? "comm" : given;
+}
+
 World::Facts facts_of(MPI_Comm comm) {
   World::Facts facts;
   check_mpi(MPI_Comm_rank(comm, &facts.rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm, &facts.size), "MPI_Comm_size");
   facts.tag_upper_bound = tag_upper_bound_of(comm);
+  facts.name = name_of(comm);
   return facts;
 }
 
@@ -67,6 +76,8 @@ MPI_Comm duplicate_of(MPI_Comm comm) {
     check_mpi(MPI_Comm_split(comm, everybody, rank, &ours), "MPI_Comm_split");
   }
   check_mpi(MPI_Comm_set_errhandler(ours, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  const std::string name = ("wisp: " + name_of(comm)).substr(0, MPI_MAX_OBJECT_NAME - 1);
+  check_mpi(MPI_Comm_set_name(ours, name.c_str()), "MPI_Comm_set_name");
   return ours;
 }
 
@@ -99,11 +110,20 @@ World::World(std::unique_ptr<Transport> transport, const Facts& facts)
       inner_(transport_->inner()),
       meters_joins_(inner_.meters_joins()),
       tags_(facts.tag_upper_bound, facts.mpi_comms),
-      pair_codes_(*this, tags_.numbered_count()),
-      mailbox_(*transport_, tags_, pair_codes_),
+      pair_codes_(*this, tags_.numbered_count(), tags_.service(TagLayout::Service::pair_codes)),
+      stall_(*this, tags_.service(TagLayout::Service::stall)),
+      mailbox_(*transport_, tags_, pair_codes_, {&pair_codes_.messages(), &stall_.messages()}),
       facts_(facts),
       machines_{facts.machine, facts.machine.at(Level::inside), facts.machine.at(Level::between)},
-      pair_numbers_(facts.size) {}
+      pair_numbers_(facts.size) {
+#ifndef SMPI_H  // where all ranks stall, SimGrid says so
+  engine_.add_attendant(stall_);
+#endif
+}
+
+World::~World() {
+  engine_.remove_attendant(stall_);
+}
 
 void World::add_numbered(Context& context, const Group& members) {
   context.is_numbered = true;
@@ -175,6 +195,7 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
 std::shared_ptr<World> World::over_duplicates(MPI_Comm comm, int mpi_comms) {
   std::vector<MPI_Comm> ours{duplicate_of(comm)};
   World::Facts facts = facts_of(ours.front());
+  facts.name = name_of(comm);
   const Hosts hosts = learn_hosts(ours.front());
   facts.nodes = hosts.nodes;
   facts.machine = measure_machine(ours.front(), hosts);
@@ -206,11 +227,27 @@ MPI_Comm World::mpi_comm() const {
   return mpi != nullptr ? mpi->comm() : MPI_COMM_NULL;
 }
 
+int World::rank_in(const World& other, int rank) const {
+  if (&other == this) return rank;
+  if (mpi_comm() == MPI_COMM_NULL || other.mpi_comm() == MPI_COMM_NULL) return -1;
+  MPI_Group from = MPI_GROUP_NULL;
+  MPI_Group to = MPI_GROUP_NULL;
+  int translated = -1;
+  check_mpi(MPI_Comm_group(mpi_comm(), &from), "MPI_Comm_group");
+  check_mpi(MPI_Comm_group(other.mpi_comm(), &to), "MPI_Comm_group");
+  check_mpi(MPI_Group_translate_ranks(from, 1, &rank, to, &translated), "MPI_Group_translate_ranks");
+  check_mpi(MPI_Group_free(&from), "MPI_Group_free");
+  check_mpi(MPI_Group_free(&to), "MPI_Group_free");
+  return translated == MPI_UNDEFINED ? -1 : translated;
+}
+
 void World::close() noexcept {
   const EngineLock lock(engine_);
   closed_ = true;
   mailbox_.close();
   pair_codes_.close();
+  engine_.remove_attendant(stall_);
+  stall_.close();
   for (Counters& counters : root_counters_) counters.more_persistent = {};  // they hold this World
   if (auto* mpi = dynamic_cast<MpiTransport*>(&inner_)) mpi->close();
 }

@@ -5,12 +5,14 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "comm/context.hpp"
 #include "comm/group_nodes.hpp"
 #include "comm/mailbox.hpp"
 #include "comm/pair_codes.hpp"
+#include "comm/stall.hpp"
 #include "comm/tag_layout.hpp"
 #include "pattern/cost_model.hpp"
 #include "transport/transport.hpp"
@@ -33,9 +35,12 @@ class World {
     NodeLayout nodes = {};
     /// Whether collectives compare what the ranks call.
     bool checks_calls = environment_says_check();
+    /// What reports call the communicator of all ranks.
+    std::string name = "world";
   };
 
   World(std::unique_ptr<Transport> transport, const Facts& facts);
+  ~World();
 
   /// The World of an isolated duplicate of `comm`, cached there. Collective over `comm` the first time.
   static std::shared_ptr<World> duplicate(MPI_Comm comm, int mpi_comms);
@@ -49,6 +54,7 @@ class World {
   static std::unique_ptr<Transport> shared(std::unique_ptr<Transport> transport, const Facts& facts);
 
   const Facts& facts() const { return facts_; }
+  void set_name(std::string name) { facts_.name = std::move(name); }
   int rank() const { return facts_.rank; }
   int size() const { return facts_.size; }
   const Machine& machine(Level level = Level::all) const {
@@ -57,8 +63,9 @@ class World {
   const NodeLayout& nodes() const { return facts_.nodes; }
   const TagLayout& tags() const { return tags_; }
   Transport& transport() { return *transport_; }
-  Engine& engine() { return engine_; }
+  Engine& engine() const { return engine_; }
   Mailbox& mailbox() { return mailbox_; }
+  const Mailbox& mailbox() const { return mailbox_; }
 
   /// The counters of the communicator of all ranks: wherever it is made, it is the same one.
   Counters& root_counters(TagLayout::Kind kind) { return root_counters_[as_size(kind)]; }
@@ -110,6 +117,8 @@ class World {
 
   /// MPI_COMM_NULL on a simulated cluster.
   MPI_Comm mpi_comm() const;
+  /// Which rank of `other` the process with `rank` here is, or -1: it is none, or MPI does not tell.
+  int rank_in(const World& other, int rank) const;
   bool closed() const { return closed_ || inner_.is_closed(); }
   /// Gives the MPI communicator back; whatever still refers to this World can only be dropped.
   void close() noexcept;
@@ -121,6 +130,7 @@ class World {
   bool meters_joins_;
   TagLayout tags_;
   PairCodes pair_codes_;
+  Stall stall_;
   Mailbox mailbox_;
   Facts facts_;
   std::array<Machine, 3> machines_;  ///< for each level

@@ -51,7 +51,11 @@ class Progress {
     detail::IdleLoop idle;
     int polls_before_yield = detail::IdleLoop::fewest_polls;
     while (!done()) {
-      look() ? idle.moved() : idle.pause(polls_before_yield);
+      if (look()) {
+        idle.moved();
+      } else {
+        idle.pause(polls_before_yield);
+      }
     }
     is_waited_for_ = false;
   }

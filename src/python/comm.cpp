@@ -171,6 +171,9 @@ void define_comm(nb::module_& module) {
           "The same without a duplicate: messages share the communicator with those of the caller.")
       .def_prop_ro("rank", &Comm::rank, "The caller's rank; MPI.UNDEFINED if it is no member.")
       .def_prop_ro("size", &Comm::size)
+      .def_prop_rw(
+          "name", &Comm::describe, [](const Comm& of, const std::string& name) { of.set_name(name); },
+          "One that it was given, or how it was made, as in world[0..6:2].")
       .def("Get_rank", &Comm::rank)
       .def("Get_size", &Comm::size)
       .def("__repr__",

@@ -46,8 +46,9 @@ class KeptArguments {
     return of;
   }
 
- private:
   MPI_Datatype own(MPI_Datatype type) { return plain_size_of(type) ? type : own_derived(type); }
+
+ private:
   MPI_Datatype own_derived(MPI_Datatype type);
   std::span<const MPI_Datatype> own(std::span<const MPI_Datatype> types);
   Integers own(Integers given);

@@ -135,10 +135,7 @@ bool MpiEngine::poll() {
   bool moved = false;
   if (!requests_.empty()) {
     const int completed = test_requests();
-    if (completed > 0) {
-      collect(completed);
-      moved = true;
-    }
+    if (completed > 0) moved = collect(completed);
   }
   // By index: a watcher that has found what it waits for takes itself off the list.
   for (std::size_t i = 0; i < watchers_.size(); ++i) moved = watchers_[i]->look() || moved;
@@ -273,13 +270,15 @@ int MpiEngine::test_requests() {
   return in_turn ? test_in_turn() : test_some();
 }
 
-void MpiEngine::collect(int completed) {
+bool MpiEngine::collect(int completed) {
+  bool moved = false;
   std::size_t kept = messages_.size();
   for (int i = 0; i < completed; ++i) {
     const auto slot = as_size(indices_[as_size(i)]);
     const MPI_Status& status = statuses_[as_size(i)];
     Message& message = *std::exchange(messages_[slot], nullptr);
     message.error = status.MPI_ERROR;
+    moved = moved || !message.is_background;
     if (message.wants_envelope) message.set_envelope(envelope_of_received(status));
     complete(message);
     kept = std::min(kept, slot);
@@ -292,6 +291,7 @@ void MpiEngine::collect(int completed) {
   }
   messages_.resize(kept);
   requests_.resize(kept);
+  return moved;
 }
 
 bool MpiEngine::resume_ready() {

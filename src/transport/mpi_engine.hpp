@@ -31,6 +31,7 @@ class MpiEngine final : public Engine {
 
   bool poll() override;
   bool step() override;
+  std::span<Message* const> pending() const override { return messages_; }
 
   /// Small messages are copied and have left, as far as their sender is concerned: it need not wait until a
   /// receiver that has no core at the moment takes them. False: this one has fewer than `least` or more than
@@ -80,7 +81,8 @@ class MpiEngine final : public Engine {
   int test_some();
   /// True if one coroutine waits for all pending messages.
   bool are_awaited_together() const;
-  void collect(int completed);
+  /// False if nobody waits for what has completed.
+  bool collect(int completed);
   bool resume_ready();
   static void give_up(MPI_Request request, bool is_receive) noexcept;
 

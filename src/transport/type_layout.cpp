@@ -94,6 +94,18 @@ bool is_named(MPI_Datatype type) {
   return combiner == MPI_COMBINER_NAMED;
 }
 
+bool has_large_counts([[maybe_unused]] MPI_Datatype type) {
+#if MPI_VERSION >= 4
+  int combiner = 0;
+  MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
+  check_mpi(MPI_Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &combiner),
+            "MPI_Type_get_envelope_c");
+  return large_counts > 0;
+#else
+  return false;
+#endif
+}
+
 TypeLayout TypeLayout::of(MPI_Datatype type) {
   TypeLayout layout;
   if (const std::optional<std::size_t> plain = plain_size_of(type)) {

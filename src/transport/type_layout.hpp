@@ -29,6 +29,8 @@ std::optional<std::size_t> plain_size_of(MPI_Datatype type);
 
 /// Whether it is one of MPI's own.
 bool is_named(MPI_Datatype type);
+/// Of one that is not named: whether the calls before MPI 4 cannot tell how it was made.
+bool has_large_counts(MPI_Datatype type);
 
 /// Room for `count` elements of a datatype.
 class ScratchVector {

@@ -385,6 +385,7 @@ static void test_communicators(void) {
   MPI_Group world_group, group;
   MPI_Comm made = MPI_COMM_NULL;
   int value = 0, i, ranks[MOST_RANKS], one = 1;
+  char name[MPI_MAX_OBJECT_NAME];
   const int middle = size / 2;
   OK(WISP_Comm_range(comm, rank < middle ? 0 : middle, rank < middle ? middle - 1 : size - 1, 1, &half));
   OK(WISP_Comm_size(half, &value));
@@ -395,6 +396,10 @@ static void test_communicators(void) {
   EXPECT(value == (rank < middle ? 0 : middle));
   OK(WISP_Comm_tag_ub(half, &value));
   EXPECT(value >= 31);
+  OK(WISP_Comm_set_name(half, "half"));
+  OK(WISP_Comm_get_name(half, name, &value));
+  EXPECT(value == 4 && strcmp(name, "half") == 0);
+  EXPECT(WISP_Comm_get_name(half, NULL, &value) == MPI_ERR_ARG);
   OK(WISP_Comm_range(comm, 1, 0, 1, &none));
   EXPECT(none == WISP_COMM_NULL);
   OK(WISP_Comm_to_mpi(half, &made));

@@ -86,7 +86,8 @@ TEST(TagLayoutTest, NumberedAndNamedCodesDifferFromEachOtherAndFromThoseOfRootAn
     const TagLayout tags(least_bound_of_any_mpi, mpi_comms);
     const int bare = tags.encode(Kind::isolated, Lane::creation, 0);
     std::set<int> codes{0};
-    std::set<WireTag> wire{tags.with_code(bare, 0), tags.service()};
+    std::set<WireTag> wire{tags.with_code(bare, 0), tags.service(TagLayout::Service::stall),
+                           tags.service(TagLayout::Service::pair_codes)};
     for (int i = 0; i < tags.numbered_count(); ++i) codes.insert(tags.numbered_code(i));
     for (int i = 0; i < tags.named_count(); ++i) {
       codes.insert(tags.named_code(i));
@@ -94,7 +95,7 @@ TEST(TagLayoutTest, NumberedAndNamedCodesDifferFromEachOtherAndFromThoseOfRootAn
     }
     for (const int code : codes) wire.insert(tags.with_code(bare, code));
     EXPECT_EQ(static_cast<int>(codes.size()), tags.code_count() - 1);
-    EXPECT_EQ(static_cast<int>(wire.size()), tags.code_count());
+    EXPECT_EQ(static_cast<int>(wire.size()), tags.code_count() + 1);
     for (const WireTag tag : wire) EXPECT_LT(mpi_comm_of(tag), mpi_comms);
   }
 }

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "async/engine.hpp"
+#include "comm/service_messages.hpp"
+#include "comm/waits.hpp"
+
+// A wait in which nothing has moved for long explains itself: the rank asks those that it waits for what they
+// do, and those that they wait for, until it knows why.
+//
+//   rank 1 --- what do you do? ---> rank 0
+//          <-- I wait for rank 1 --           a cycle: its lowest rank says so
+//   rank 1 --- what do you do? ---> rank 2
+//          ... no answer                      it is in no call of wisp: the lowest rank that answers is told,
+//                                             and says it once for all that wait for rank 2
+//
+// Who waits looks for questions after a millisecond in which nothing moved, so all of this costs nothing
+// while messages come. A stall of p ranks costs O(p) questions of each in the worst case.
+
+namespace wisp::detail {
+
+class Stall final : public Attendant {
+ public:
+  Stall(World& world, WireTag tag);
+
+  ServiceMessages& messages() { return messages_; }
+  void attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) override;
+  void attend_look(std::chrono::nanoseconds idle) override { answer(idle, nullptr); }
+  void close() noexcept { messages_.close(); }
+
+ private:
+  using Words = ServiceMessages::Words;
+  using Clock = std::chrono::steady_clock;
+
+  Doing doing(std::chrono::nanoseconds idle, const Context* waits_in) const;
+  void answer(std::chrono::nanoseconds idle, const Context* waits_in);
+  void handle(const ServiceMessages::Received& received, const Doing& mine);
+  void forget();
+  /// True once the rank has answered, or has not for so long that it will not.
+  bool has_asked(int rank);
+  void investigate(const Doing& mine);
+  void report(std::int64_t subject, const std::string& text);
+  void print_once(std::int64_t subject, const std::string& text);
+
+  World& world_;
+  ServiceMessages messages_;
+  std::chrono::milliseconds patience_;  ///< after which a wait is a stall; 0: never
+  std::int64_t investigation_ = 0;      ///< counts them: answers to earlier ones are not looked at
+  bool is_explained_ = false;
+  std::chrono::milliseconds not_before_{0};  ///< of the same wait, after one that was none
+  std::map<int, Doing> known_;
+  std::set<int> silent_;
+  std::map<int, Clock::time_point> asked_;
+  std::map<std::int64_t, Clock::time_point> printed_;
+};
+
+}  // namespace wisp::detail

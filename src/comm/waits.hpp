@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+// Who waits for whom, as far as ranks have told, and why.
+
+namespace wisp::detail {
+
+/// What one rank waits for; ranks are those of the World.
+struct Wait {
+  static constexpr int anyone = -1;
+
+  int peer = anyone;
+  bool is_receive = true;
+  std::string operation;  ///< "wisp::bcast"
+  std::string place;      ///< "call 17 on world[0..7]"
+};
+
+/// "in wisp::bcast (call 17 on world) for a message from rank 0"
+std::string text_of(const Wait& wait);
+
+/// What a rank has answered.
+struct Doing {
+  std::chrono::milliseconds idle{0};  ///< how long nothing has moved there
+  std::vector<Wait> waits;            ///< the first few
+};
+
+/// Why a rank waits: each of the path waits for the next one.
+struct Explanation {
+  enum class End { cycle, silent, moving, anyone, too_long };
+
+  struct Step {
+    int rank;
+    Wait wait;
+  };
+  std::vector<Step> path;
+  End end = End::moving;
+  int last = Wait::anyone;  ///< whom the last of the path waits for; of a cycle, where it begins
+};
+
+/// Follows the waits of `rank` as far as they are known: the explanation, or the ranks that are to be asked.
+std::variant<Explanation, std::vector<int>> explain(int rank, const Doing& mine,
+                                                    const std::map<int, Doing>& known,
+                                                    const std::set<int>& silent,
+                                                    std::chrono::milliseconds least_idle);
+
+/// One paragraph.
+std::string text_of(const Explanation& why, std::chrono::milliseconds idle);
+
+/// The ranks that a report of it is about: a later one of the same is not printed again.
+std::int64_t subject_of(const Explanation& why);
+
+}  // namespace wisp::detail
