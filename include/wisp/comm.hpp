@@ -31,6 +31,11 @@ struct CollectiveOptions {
   std::optional<int> own_tag = {};
   /// One of `algorithms_of(operation)`; empty: the cheapest by the cost model. The same on all ranks.
   std::string_view algorithm = {};
+  /// The same bits whatever the nodes, the root and the size of the vector, on any machine: operands are
+  /// joined in one order, which depends on the number of ranks alone. Reduce, allreduce and both
+  /// reduce_scatter join alike, up a binomial tree from rank 0: 2 ⌈log2 p⌉ (α + nβ); scans by doubling
+  /// distances. Naming an algorithm beside it is an error; where nothing is joined it says nothing.
+  bool reproducible = false;
 };
 
 /// Merges two sorted ranges of elements into `result`: [first, first_end) comes from lower ranks.

@@ -48,7 +48,7 @@ Task<> reduce_ordered(Channel channel, Reduction given, int root);
 Task<> reduce_circulant(Channel channel, Reduction given, int root, int pieces);
 
 Task<> allreduce_recursive_doubling(Channel channel, Reduction given);
-Task<> allreduce_tree(Channel channel, Reduction given);
+Task<> allreduce_tree(Channel channel, Reduction given, int radix_bits);
 /// The operator commutes.
 Task<> allreduce_circulant(Channel channel, Reduction given);
 
@@ -56,7 +56,7 @@ Task<> allreduce_circulant(Channel channel, Reduction given);
 Task<> reduce_scatter_pairwise(Channel channel, BlockList send, Buffer block, Operator op);
 /// Blocks follow each other; the operator commutes.
 Task<> reduce_scatter_circulant(Channel channel, BlockList send, Buffer block, Operator op);
-Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, Operator op);
+Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, Operator op, int radix_bits);
 
 Task<> scan_chain(Channel channel, Reduction given);
 Task<> exscan_chain(Channel channel, Reduction given);

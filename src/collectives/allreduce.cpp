@@ -36,7 +36,12 @@ constexpr Algorithm allreduce_algorithms[] = {
                          2.5 * (t.p - 1) * t.n, t.up(1) + t.down(1)});
      },
      [](Channel channel, const Arguments& given) {
-       return allreduce_tree(std::move(channel), given.reduction());
+       return allreduce_tree(channel, given.reduction(), up_radix_bits(channel));
+     }},
+    {fixed_order_name, nullptr,
+     [](Channel channel, const Arguments& given) {
+       constexpr int binary = 1;
+       return allreduce_tree(std::move(channel), given.reduction(), binary);
      }},
     {"circulant", allreduce_circulant_cost,
      [](Channel channel, const Arguments& given) {
@@ -79,7 +84,10 @@ constexpr Alias allreduce_aliases[] = {{"scatter_allgather", "circulant"}, {"rin
 
 }  // namespace
 
-constinit const Collective allreduce_row{"allreduce", allreduce_algorithms, allreduce_aliases};
+constinit const Collective allreduce_row{.name = "allreduce",
+                                         .algorithms = allreduce_algorithms,
+                                         .aliases = allreduce_aliases,
+                                         .reproducible = fixed_order_name};
 
 }  // namespace detail
 

@@ -205,23 +205,37 @@ int direct_ranks(World& world) {
   return kept;
 }
 
+namespace {
+
+/// What the options name; empty: nothing.
+std::string_view named_in(const CollectiveOptions& options, const Collective& row, const char* call) {
+  if (!options.reproducible) [[likely]]
+    return options.algorithm;
+  if (options.algorithm.empty()) return row.reproducible;
+  throw_error(MPI_ERR_ARG, "{}: algorithm = {} beside reproducible, which is one of its own", call,
+              options.algorithm);
+}
+
+}  // namespace
+
 Operation make_operation(const Comm& comm, const Collective& row, const CollectiveOptions& options,
                          Call&& call, std::size_t bytes) {
   World& world = CommAccess::world(comm);
   const EngineLock lock(world.engine(), call.name);
-  if (!world.nodes().is_flat() || is_of_nodes(options.algorithm)) call.given.nodes = CommAccess::nodes(comm);
+  const std::string_view name = named_in(options, row, call.name);
+  if (!world.nodes().is_flat() || is_of_nodes(name)) call.given.nodes = CommAccess::nodes(comm);
   const auto kind = static_cast<int>(call.given.kind);
   Context::Latest& latest = CommAccess::context(comm)->latest;
   const bool is_latest =
-      options.algorithm.empty() && latest.operation == &row && latest.bytes == bytes && latest.kind == kind;
+      name.empty() && latest.operation == &row && latest.bytes == bytes && latest.kind == kind;
   const auto* algorithm = static_cast<const Algorithm*>(latest.algorithm);
   if (!is_latest) {
     Case of{comm.size(), bytes, call.given.kind};
     if (call.given.nodes) of.nodes = call.given.nodes->shape();
-    algorithm = options.algorithm.empty() ? nullptr : find_named(row, of, options.algorithm, call.name);
+    algorithm = name.empty() ? nullptr : find_named(row, of, name, call.name);
     if (algorithm == nullptr) {
       algorithm = &row.algorithms[choose(world, row, of)];
-      if (options.algorithm.empty()) latest = {&row, bytes, kind, algorithm};
+      if (name.empty()) latest = {&row, bytes, kind, algorithm};
     }
   }
   return operation_on<AlgorithmRun>(comm, call.name, options.own_tag, algorithm, std::move(call.given));

@@ -34,6 +34,7 @@ struct Algorithm {
 
 constexpr std::string_view two_level_name = "two_level";
 constexpr std::string_view lanes_name = "lanes";
+constexpr std::string_view fixed_order_name = "fixed_order";
 constexpr bool is_of_nodes(std::string_view algorithm) {
   return algorithm == two_level_name || algorithm == lanes_name;
 }
@@ -53,6 +54,8 @@ struct Collective {
   std::size_t (*pick)(World&, const Case&) = nullptr;
   /// The algorithms that MPI libraries have too; none: all but those of nodes.
   std::span<const std::string_view> plain = {};
+  /// Which one joins in an order that depends on the number of ranks alone; empty: it joins nothing.
+  std::string_view reproducible = {};
 };
 
 extern const Collective barrier_row, bcast_row, reduce_row, allreduce_row, scan_row, exscan_row,

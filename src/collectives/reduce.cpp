@@ -42,6 +42,13 @@ constexpr Algorithm reduce_algorithms[] = {
      [](Channel channel, const Arguments& given) {
        return reduce_ordered(std::move(channel), given.reduction(), given.root);
      }},
+    {fixed_order_name, nullptr,
+     [](Channel channel, const Arguments& given) {
+       constexpr int binary = 1;
+       return given.root == 0
+                  ? reduce_tree(std::move(channel), given.reduction(), 0, binary)
+                  : reduce_to_zero_first(std::move(channel), given.reduction(), given.root, binary);
+     }},
     {"circulant",
      [](T t) {
        return Cost{t.log2 + 2 * (t.stream_pieces - 1), 1.5 * t.stream_rounds * t.n / t.stream_pieces, t.log2,
@@ -60,7 +67,10 @@ constexpr Alias reduce_aliases[] = {{"two_tree", "circulant"}, {"scatter_gather"
 
 }  // namespace
 
-constinit const Collective reduce_row{"reduce", reduce_algorithms, reduce_aliases};
+constinit const Collective reduce_row{.name = "reduce",
+                                      .algorithms = reduce_algorithms,
+                                      .aliases = reduce_aliases,
+                                      .reproducible = fixed_order_name};
 
 }  // namespace detail
 

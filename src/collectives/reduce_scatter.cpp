@@ -20,7 +20,13 @@ constexpr Algorithm reduce_scatter_algorithms[] = {
      },
      [](Channel channel, const Arguments& given) {
        const BlockList blocks = given.blocks_to_send(channel.size());
-       return reduce_scatter_tree(std::move(channel), blocks, given.receive, given.op);
+       return reduce_scatter_tree(channel, blocks, given.receive, given.op, up_radix_bits(channel));
+     }},
+    {fixed_order_name, nullptr,
+     [](Channel channel, const Arguments& given) {
+       constexpr int binary = 1;
+       const BlockList blocks = given.blocks_to_send(channel.size());
+       return reduce_scatter_tree(std::move(channel), blocks, given.receive, given.op, binary);
      }},
     {"circulant",
      [](T t) {
@@ -51,8 +57,10 @@ constexpr Alias reduce_scatter_aliases[] = {{"halving", "circulant"}};
 
 }  // namespace
 
-constinit const Collective reduce_scatter_row{"reduce_scatter", reduce_scatter_algorithms,
-                                              reduce_scatter_aliases};
+constinit const Collective reduce_scatter_row{.name = "reduce_scatter",
+                                              .algorithms = reduce_scatter_algorithms,
+                                              .aliases = reduce_scatter_aliases,
+                                              .reproducible = fixed_order_name};
 
 }  // namespace detail
 

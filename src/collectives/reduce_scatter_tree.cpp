@@ -8,7 +8,7 @@
 
 namespace wisp::detail {
 
-Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, Operator op) {
+Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, Operator op, int radix_bits) {
   const TypeLayout layout = TypeLayout::of(block.type);
   std::size_t count = 0;
   for (int rank = 0; rank < channel.size(); ++rank) count += send.count(rank);
@@ -21,7 +21,7 @@ Task<> reduce_scatter_tree(Channel channel, BlockList send, Buffer block, Operat
     at_zero = {result.data(), count, block.type};
   }
   Reduction to_zero{vector, at_zero, std::move(op)};
-  co_await reduce_tree(channel, std::move(to_zero), 0, up_radix_bits(channel));
+  co_await reduce_tree(channel, std::move(to_zero), 0, radix_bits);
   if (channel.rank() != 0) {
     if (block.count > 0) co_await channel.post_receive(block, 0);
     co_return;

@@ -121,9 +121,12 @@ constexpr Algorithm scan_and_bcast_algorithms[] = {
 
 }  // namespace
 
-constinit const Collective scan_row{"scan", scan_algorithms};
-constinit const Collective exscan_row{"exscan", exscan_algorithms};
-constinit const Collective scan_and_bcast_row{"scan_and_bcast", scan_and_bcast_algorithms};
+constinit const Collective scan_row{
+    .name = "scan", .algorithms = scan_algorithms, .reproducible = "dissemination"};
+constinit const Collective exscan_row{
+    .name = "exscan", .algorithms = exscan_algorithms, .reproducible = "dissemination"};
+constinit const Collective scan_and_bcast_row{
+    .name = "scan_and_bcast", .algorithms = scan_and_bcast_algorithms, .reproducible = "dissemination"};
 
 }  // namespace detail
 

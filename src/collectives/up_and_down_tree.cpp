@@ -16,9 +16,9 @@ Task<> barrier_tree(Channel channel) {
   co_await bcast_tree(channel, {}, 0, down_radix_bits(channel));
 }
 
-Task<> allreduce_tree(Channel channel, Reduction given) {
+Task<> allreduce_tree(Channel channel, Reduction given, int radix_bits) {
   const Buffer all = given.receive;
-  co_await reduce_tree(channel, std::move(given), 0, up_radix_bits(channel));
+  co_await reduce_tree(channel, std::move(given), 0, radix_bits);
   co_await bcast_tree(channel, all, 0, down_radix_bits(channel));
 }
 

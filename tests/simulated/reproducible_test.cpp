@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "clusters.hpp"
+#include "wisp/wisp.hpp"
+
+// Sums of floats that depend on their order: whatever the nodes, the network, the root and the size, the bits
+// are those of one order.
+
+namespace wisp {
+namespace {
+
+using detail::as_size;
+using Floats = std::vector<float>;
+
+/// Of all magnitudes, so that hardly any two orders agree.
+Floats of_rank(int rank, std::size_t count) {
+  std::mt19937 random(static_cast<unsigned>(rank) * 7919U);
+  Floats values(count);
+  for (float& value : values) {
+    value = std::bit_cast<float>(0x30000000U + static_cast<std::uint32_t>(random() % 0x20000000U));
+    if (random() % 2 == 0) value = -value;
+  }
+  return values;
+}
+
+/// The binomial tree at `rank`, of the ranks from it on that are below `end`.
+Floats tree_sum(int rank, int end, std::size_t count) {
+  Floats sum = of_rank(rank, count);
+  for (int step = 1; rank + step < end; step *= 2) {
+    const Floats child = tree_sum(rank + step, std::min(rank + 2 * step, end), count);
+    for (std::size_t i = 0; i < count; ++i) sum[i] += child[i];
+  }
+  return sum;
+}
+
+constexpr CollectiveOptions fixed{.reproducible = true};
+
+void expect_bits(const Floats& got, const Floats& wanted, const std::string& what) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(got[i]), std::bit_cast<std::uint32_t>(wanted[i]))
+        << what << " " << i;
+  }
+}
+
+TEST(ReproducibleTest, ReductionsJoinInOneOrderOnEveryMachine) {
+  for (int p = 1; p <= 33; ++p) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{5}, std::size_t{700}}) {
+      const Floats wanted = tree_sum(0, p, count);
+      for (int seed = 0; seed < 8; ++seed) {
+        SCOPED_TRACE("p = " + std::to_string(p) + ", seed = " + std::to_string(seed));
+        simulate(test::cluster_of(p, seed), [&](Comm comm) -> Task<> {
+          const Floats mine = of_rank(comm.rank(), count);
+          Floats sum(count);
+          co_await allreduce(comm, mine, sum, MPI_SUM, fixed);
+          expect_bits(sum, wanted, "allreduce");
+          const int root = (7 * seed + 3) % p;
+          Floats at_root(count);
+          co_await reduce(comm, mine, at_root, MPI_SUM, root, fixed);
+          if (comm.rank() == root) expect_bits(at_root, wanted, "reduce");
+        });
+      }
+    }
+  }
+}
+
+TEST(ReproducibleTest, EachGetsItsBlockOfThatSum) {
+  for (const int p : {1, 2, 3, 7, 16, 33}) {
+    const std::size_t count = 3 * as_size(p);
+    const Floats wanted = tree_sum(0, p, count);
+    for (int seed = 0; seed < 8; ++seed) {
+      simulate(test::cluster_of(p, seed), [&](Comm comm) -> Task<> {
+        const Floats mine = of_rank(comm.rank(), count);
+        const auto first = wanted.begin() + 3 * comm.rank();
+        Floats block(3);
+        co_await reduce_scatter_block(comm, mine, block, MPI_SUM, fixed);
+        expect_bits(block, Floats(first, first + 3), "reduce_scatter_block");
+        const std::vector<int> counts(as_size(p), 3);
+        Floats again(3);
+        co_await reduce_scatter(comm, mine, again, counts, MPI_SUM, fixed);
+        expect_bits(again, block, "reduce_scatter");
+      });
+    }
+  }
+}
+
+TEST(ReproducibleTest, ScansHaveTheSameBitsOnEveryMachine) {
+  for (int p = 1; p <= 33; ++p) {
+    std::vector<Floats> wanted(as_size(p));
+    for (int seed = 0; seed < 8; ++seed) {
+      simulate(test::cluster_of(p, seed), [&](Comm comm) -> Task<> {
+        const Floats mine = of_rank(comm.rank(), 3);
+        Floats sum(3);
+        co_await scan(comm, mine, sum, MPI_SUM, fixed);
+        Floats& first = wanted[as_size(comm.rank())];
+        if (seed == 0) first = sum;
+        expect_bits(sum, first, "scan");
+      });
+    }
+  }
+}
+
+TEST(ReproducibleTest, AnAlgorithmBesideItIsAnError) {
+  const std::string error = test::error_of(3, [](Comm comm) -> Task<> {
+    const int one = 1;
+    int sum = 0;
+    co_await allreduce(comm, buffer_of(one), buffer_of(sum), MPI_SUM,
+                       {.algorithm = "tree", .reproducible = true});
+  });
+  EXPECT_EQ(error, "wisp::allreduce: algorithm = tree beside reproducible, which is one of its own");
+  // Where nothing is joined there is one result anyway.
+  simulate(test::cluster_of(3), [](Comm comm) -> Task<> {
+    int value = comm.rank() == 1 ? 7 : 0;
+    co_await bcast(comm, buffer_of(value), 1, fixed);
+    EXPECT_EQ(value, 7);
+  });
+}
+
+}  // namespace
+}  // namespace wisp
