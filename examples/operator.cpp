@@ -1,5 +1,5 @@
 // Reductions with a function of one's own, over any trivially copyable type: mean and variance of values that
-// are spread over the ranks, in one pass.
+// are spread over the ranks, in one pass. And a sum whose bits do not depend on the machine.
 
 #include <cstdio>
 #include <wisp/wisp.hpp>
@@ -35,6 +35,12 @@ int main(int argc, char** argv) {
     world.exscan(wisp::item(std::as_const(mine)), wisp::item(before), joined);
     std::printf("rank %d: %.0f values, mean %.1f, variance %.1f; before this rank %.0f\n", world.rank(),
                 all.count, all.mean, all.squares / all.count, before.count);
+
+    // Operands in one order, so that so many ranks get the same bits on every machine.
+    const double share = 1.0 / (world.rank() + 3);
+    double sum = 0;
+    world.allreduce(wisp::buffer_of(share), wisp::buffer_of(sum), MPI_SUM, {.reproducible = true});
+    if (world.rank() == 0) std::printf("sum %a\n", sum);
   }
   MPI_Finalize();
 }

@@ -113,15 +113,23 @@ void Stall::answer(std::chrono::nanoseconds idle, const Context* waits_in) {
 void Stall::attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) {
   answer(idle, waits_in);
   if (patience_ == milliseconds(0)) return;
-  if (idle < patience_) {
+  // One thread's wait at a time, for those of others come and go; until that one has not been here for long.
+  const auto now = Clock::now();
+  const bool is_theirs = investigator_ != nullptr && investigator_ != this_thread();
+  if (is_theirs && now - seen_ < milliseconds(1000)) return;
+  seen_ = now;
+  if (is_theirs || idle < patience_) {
     forget();
-    not_before_ = {};
+    investigator_ = nullptr;
     is_explained_ = false;
-  } else if (!is_explained_ && idle >= not_before_ &&
-             (waits_in == nullptr || waits_in->world.get() == &world_)) {
-    const Doing mine = doing(idle, waits_in);
-    if (!mine.waits.empty()) investigate(mine);
+    not_before_ = {};
   }
+  const bool is_ours = waits_in == nullptr || waits_in->world.get() == &world_;
+  if (idle < patience_ || is_explained_ || idle < not_before_ || !is_ours) return;
+  const Doing mine = doing(idle, waits_in);
+  if (mine.waits.empty()) return;
+  investigator_ = this_thread();
+  investigate(mine);
 }
 
 /// What is known is of another time.

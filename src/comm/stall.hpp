@@ -51,6 +51,8 @@ class Stall final : public Attendant {
   ServiceMessages messages_;
   std::chrono::milliseconds patience_;  ///< after which a wait is a stall; 0: never
   std::int64_t investigation_ = 0;      ///< counts them: answers to earlier ones are not looked at
+  const void* investigator_ = nullptr;  ///< the thread whose wait it is
+  Clock::time_point seen_;              ///< in that wait
   bool is_explained_ = false;
   std::chrono::milliseconds not_before_{0};  ///< of the same wait, after one that was none
   std::map<int, Doing> known_;
