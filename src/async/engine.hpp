@@ -69,6 +69,8 @@ class Attendant {
   /// that only look.
   virtual void attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) = 0;
   virtual void attend_look(std::chrono::nanoseconds idle) = 0;
+  /// MPI is about to end.
+  virtual void attend_end() noexcept = 0;
 };
 
 /// Which threads may be in an engine.
@@ -142,6 +144,9 @@ class Engine {
   virtual std::span<Message* const> pending() const { return {}; }
 
   void add_attendant(Attendant& attendant) { attendants_.push_back(&attendant); }
+  void attend_end() noexcept {
+    for (Attendant* attendant : attendants_) attendant->attend_end();
+  }
   void remove_attendant(Attendant& attendant) { std::erase(attendants_, &attendant); }
 
   /// Whether several threads may call at a time.

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "comm/describe.hpp"
@@ -130,6 +131,15 @@ void Stall::attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) 
   if (mine.waits.empty()) return;
   investigator_ = this_thread();
   investigate(mine);
+}
+
+void Stall::close() noexcept {
+  try {
+    if (!world_.closed()) messages_.take_arrived();
+  } catch (const std::exception&) {
+    std::fputs("wisp: a question of another rank could not be received\n", stderr);
+  }
+  messages_.close();
 }
 
 /// What is known is of another time.

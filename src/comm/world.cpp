@@ -243,11 +243,11 @@ int World::rank_in(const World& other, int rank) const {
 
 void World::close() noexcept {
   const EngineLock lock(engine_);
+  engine_.remove_attendant(stall_);
+  stall_.close();
   closed_ = true;
   mailbox_.close();
   pair_codes_.close();
-  engine_.remove_attendant(stall_);
-  stall_.close();
   for (Counters& counters : root_counters_) counters.more_persistent = {};  // they hold this World
   if (auto* mpi = dynamic_cast<MpiTransport*>(&inner_)) mpi->close();
 }

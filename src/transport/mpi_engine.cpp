@@ -104,6 +104,7 @@ void MpiEngine::close() noexcept {
     drain_buffered();
     return buffered_.empty();
   });
+  attend_end();
   while (!closables_.empty()) {
     Closable* last = closables_.back();
     closables_.pop_back();

@@ -94,7 +94,7 @@ const std::vector<Case> cases = {
     {"count_scatterv", false, "wisp::scatterv: .*(rank 2|this rank)", [](const Comm& c) {
        Ranks counts(3, 1), displacements{0, 1, 2};
        c.scatterv(blocks(counts, displacements), numbers.to(c.rank() == 2 ? 2 : 1), 0); }},
-    {"count_message", false, "wisp::Comm::receive: .*(longer|16 bytes|truncat|more)", [](const Comm& c) { if (c.rank() == 1) c.send(numbers.of(4), 0, 5); if (c.rank() == 0) c.receive(numbers.to(2), 1, 5); c.barrier(); }},
+    {"count_message", false, "wisp::Comm::receive: a message from rank 1", [](const Comm& c) { if (c.rank() == 1) c.send(numbers.of(4), 0, 5); if (c.rank() == 0) c.receive(numbers.to(2), 1, 5); c.barrier(); }},
 
     // The datatype
     {"type_bcast", true, "wisp::bcast: the datatype of rank 1 has other elements than that of rank 0", [](const Comm& c) { c.bcast(c.rank() == 1 ? numbers.real(4) : numbers.of(4), 0); }},
