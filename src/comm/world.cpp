@@ -117,11 +117,13 @@ World::World(std::unique_ptr<Transport> transport, const Facts& facts)
       machines_{facts.machine, facts.machine.at(Level::inside), facts.machine.at(Level::between)},
       pair_numbers_(facts.size) {
 #ifndef SMPI_H  // where all ranks stall, SimGrid says so
+  const EngineLock lock(engine_);
   engine_.add_attendant(stall_);
 #endif
 }
 
 World::~World() {
+  const EngineLock lock(engine_);
   engine_.remove_attendant(stall_);
 }
 
