@@ -52,7 +52,10 @@ struct WeightedSample {
 template <class T, class Less>
 std::pair<T, T> choose_pivots(std::vector<WeightedSample<T>> samples, double target, double elements,
                               bool is_close, Less less) {
-  std::sort(samples.begin(), samples.end(), [&](const auto& a, const auto& b) { return less(a.key, b.key); });
+  use_unguarded(less, [&](const auto& unguarded) {
+    std::sort(samples.begin(), samples.end(),
+              [&](const auto& a, const auto& b) { return unguarded(a.key, b.key); });
+  });
   // About four standard deviations of a sample's place.
   const double slack = is_close ? 0 : 2 * elements / std::sqrt(static_cast<double>(samples.size()));
   const auto at = [&](double place) {
@@ -130,7 +133,8 @@ Task<T> nth_element_on(Channel channel, std::vector<T> open, Slot elements, Slot
   std::vector<T> left(all.bytes.size() / sizeof(T));
   std::memcpy(left.data(), all.bytes.data(), all.bytes.size());
   const auto found = left.begin() + static_cast<std::ptrdiff_t>(n);
-  std::nth_element(left.begin(), found, left.end(), less);
+  use_unguarded(less,
+                [&](const auto& unguarded) { std::nth_element(left.begin(), found, left.end(), unguarded); });
   co_return *found;
 }
 
@@ -208,7 +212,8 @@ Task<std::vector<T>> top_k_of(Channel channel, std::span<const T> data, Slot k, 
   const ByteBlocks all = co_await gather_blocks(channel, std::move(mine), 0);
   chosen.resize(all.bytes.size() / sizeof(T));
   if (!chosen.empty()) std::memcpy(chosen.data(), all.bytes.data(), all.bytes.size());
-  std::stable_sort(chosen.begin(), chosen.end(), is_larger);
+  use_unguarded(is_larger,
+                [&](const auto& unguarded) { std::stable_sort(chosen.begin(), chosen.end(), unguarded); });
   failure.rethrow();
   co_return chosen;
 }

@@ -32,7 +32,9 @@ Task<> sort_two_ranks(Channel pair, std::span<T> mine, Slot partner_count, std::
   both.add(pair.post_send({mine.data(), mine.size_bytes(), MPI_BYTE}, 1 - pair.rank()));
   co_await both;
   const std::size_t left_count = is_left ? own : partner_count;
-  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(left_count), all.end(), less);
+  const auto border = all.begin() + static_cast<std::ptrdiff_t>(left_count);
+  use_unguarded(less,
+                [&](const auto& unguarded) { std::nth_element(all.begin(), border, all.end(), unguarded); });
   if constexpr (may_have_failed<Less>) {
     const char here = has_failed(less) ? 1 : 0;
     char there = 0;

@@ -10,34 +10,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "wisp/sort_order.hpp"
+#include "wisp/detail/sort/order.hpp"
 
 // What one rank sorts by itself. Numbers in ascending or descending order go to Highway's vectorized
 // quicksort, if wisp was built with it; all else to std::sort.
 
 namespace wisp::detail {
-
-enum class NumberKind { none, signed_integer, unsigned_integer, floating };
-
-template <class T>
-constexpr NumberKind number_kind() {
-  const bool has_width = sizeof(T) == 4 || sizeof(T) == 8;
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) return NumberKind::floating;
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    if (has_width) return std::is_signed_v<T> ? NumberKind::signed_integer : NumberKind::unsigned_integer;
-  }
-  return NumberKind::none;
-}
-
-template <class T, class Less>
-constexpr bool is_ascending = std::is_same_v<Less, Ascending> || std::is_same_v<Less, std::less<T>> ||
-                              std::is_same_v<Less, std::less<>>;
-template <class T, class Less>
-constexpr bool is_descending = std::is_same_v<Less, std::greater<T>> || std::is_same_v<Less, std::greater<>>;
-/// Numbers in an order that a processor knows.
-template <class T, class Less>
-constexpr bool sorts_numbers = number_kind<T>() != NumberKind::none &&
-                               (is_ascending<T, Less> || is_descending<T, Less>);
 
 /// Numbers of so many bytes, no NaN among them. False, and nothing done, where there is nothing faster than
 /// std::sort.
@@ -60,19 +38,26 @@ void permute(std::span<T> data, std::span<std::uint32_t> order) {
   }
 }
 
+template <class T, class Less>
+void std_sort(std::span<T> data, const Less& less, bool stable) {
+  if (stable) {
+    std::stable_sort(data.begin(), data.end(), less);
+  } else {
+    std::sort(data.begin(), data.end(), less);
+  }
+}
+
 /// Elements so large that moving them costs more than to look them up: their places are sorted, and each is
 /// moved once.
 template <class T, class Less>
 void sort_by_places(std::span<T> data, Less less, bool stable) {
   std::vector<std::uint32_t> order(data.size());
   std::iota(order.begin(), order.end(), std::uint32_t{0});
-  const auto place_less = [&](std::uint32_t a, std::uint32_t b) { return less(data[a], data[b]); };
-  if (stable) {
-    std::stable_sort(order.begin(), order.end(), place_less);
-  } else {
-    std::sort(order.begin(), order.end(), place_less);
-  }
-  permute<T>(data, order);
+  const bool is_sorted = use_unguarded(less, [&](const auto& unguarded) {
+    const auto place_less = [&](std::uint32_t a, std::uint32_t b) { return unguarded(data[a], data[b]); };
+    std_sort<std::uint32_t>(order, place_less, stable);
+  });
+  if (is_sorted) permute<T>(data, order);
 }
 
 template <class T, class Less>
@@ -93,10 +78,13 @@ void local_sort(std::span<T> data, Less less, bool stable = false) {
   if constexpr (sizeof(T) >= large_element) {
     if (data.size() < std::numeric_limits<std::uint32_t>::max()) return sort_by_places<T>(data, less, stable);
   }
-  if (stable) {
-    std::stable_sort(data.begin(), data.end(), less);
+  if constexpr (may_have_failed<Less>) {
+    // Where the order throws, the element that is moved just then is lost.
+    const std::vector<T> given(data.begin(), data.end());
+    const auto sort = [&](const auto& unguarded) { std_sort(data, unguarded, stable); };
+    if (!use_unguarded(less, sort)) std::copy(given.begin(), given.end(), data.begin());
   } else {
-    std::sort(data.begin(), data.end(), less);
+    std_sort(data, less, stable);
   }
 }
 

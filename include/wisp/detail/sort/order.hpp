@@ -5,8 +5,8 @@
 #include <functional>
 #include <type_traits>
 
-#include "wisp/detail/sort/local_sort.hpp"
 #include "wisp/sort_options.hpp"
+#include "wisp/sort_order.hpp"
 #include "wisp/task.hpp"
 
 // What becomes of the order that a caller gives: the order of what a projection makes of elements, and one
@@ -27,6 +27,28 @@ auto project(Less less, Projection projection) {
     };
   }
 }
+
+enum class NumberKind { none, signed_integer, unsigned_integer, floating };
+
+template <class T>
+constexpr NumberKind number_kind() {
+  const bool has_width = sizeof(T) == 4 || sizeof(T) == 8;
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) return NumberKind::floating;
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (has_width) return std::is_signed_v<T> ? NumberKind::signed_integer : NumberKind::unsigned_integer;
+  }
+  return NumberKind::none;
+}
+
+template <class T, class Less>
+constexpr bool is_ascending = std::is_same_v<Less, Ascending> || std::is_same_v<Less, std::less<T>> ||
+                              std::is_same_v<Less, std::less<>>;
+template <class T, class Less>
+constexpr bool is_descending = std::is_same_v<Less, std::greater<T>> || std::is_same_v<Less, std::greater<>>;
+/// Numbers in an order that a processor knows.
+template <class T, class Less>
+constexpr bool sorts_numbers = number_kind<T>() != NumberKind::none &&
+                               (is_ascending<T, Less> || is_descending<T, Less>);
 
 template <class T, class Less>
 constexpr bool can_throw = !std::is_nothrow_invocable_v<Less&, const T&, const T&> && !sorts_numbers<T, Less>;
@@ -62,14 +84,15 @@ class OrderFailure {
 };
 
 /// An order that may throw; after it has, all elements are equal: so algorithms that other ranks take part in
-/// come to their end.
+/// come to their end. What sorts by it on one rank takes it `unguarded`: an order that becomes another one
+/// in the midst of std::sort may lead it beyond its elements.
 template <class T, class Less>
 class GuardedOrder {
  public:
   GuardedOrder(Less less, OrderFailure& failure) : less_(std::move(less)), failure_(&failure) {}
 
   bool operator()(const T& a, const T& b) const {
-    if (failure_->has_happened()) return false;
+    if (has_failed()) return false;
     try {
       return less_(a, b);
     } catch (...) {
@@ -78,6 +101,18 @@ class GuardedOrder {
     }
   }
   bool has_failed() const noexcept { return failure_->has_happened(); }
+
+  /// `use(less)` with an order that throws, until it does. False then: what was used is in any state.
+  template <class Use>
+  bool unguarded(Use use) const {
+    if (has_failed()) return false;
+    try {
+      use(less_);
+    } catch (...) {
+      failure_->keep(std::current_exception());
+    }
+    return !has_failed();
+  }
 
  private:
   Less less_;
@@ -105,6 +140,18 @@ bool has_failed(const Less& less) noexcept {
     return less.has_failed();
   } else {
     return false;
+  }
+}
+
+/// `use(less)` of an algorithm of the standard library, on this rank alone. False if the order has thrown,
+/// now or before: then what was to be sorted is in any state.
+template <class Less, class Use>
+bool use_unguarded(const Less& less, Use use) {
+  if constexpr (may_have_failed<Less>) {
+    return less.unguarded(use);
+  } else {
+    use(less);
+    return true;
   }
 }
 

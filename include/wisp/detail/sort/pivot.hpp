@@ -7,6 +7,7 @@
 
 #include "wisp/detail/channel_collectives.hpp"
 #include "wisp/detail/sort/exscan_total.hpp"
+#include "wisp/detail/sort/order.hpp"
 #include "wisp/detail/sort/partition.hpp"
 #include "wisp/detail/sort/sampling.hpp"
 
@@ -35,9 +36,11 @@ Pivot<T> median_of(std::vector<T>& samples, const SamplePositions& positions, Le
   std::vector<std::size_t> order(samples.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2);
-  std::nth_element(order.begin(), middle, order.end(), [&](std::size_t a, std::size_t b) {
-    if (less(samples[a], samples[b])) return true;
-    return !less(samples[b], samples[a]) && a < b;
+  use_unguarded(less, [&](const auto& unguarded) {
+    std::nth_element(order.begin(), middle, order.end(), [&](std::size_t a, std::size_t b) {
+      if (unguarded(samples[a], samples[b])) return true;
+      return !unguarded(samples[b], samples[a]) && a < b;
+    });
   });
   return {samples[*middle], positions.position(*middle)};
 }

@@ -15,6 +15,7 @@
 #include "wisp/detail/sort/balance.hpp"
 #include "wisp/detail/sort/byte_blocks.hpp"
 #include "wisp/detail/sort/key_bytes.hpp"
+#include "wisp/detail/sort/order.hpp"
 #include "wisp/error.hpp"
 #include "wisp/task.hpp"
 
@@ -89,9 +90,13 @@ Bracket<Key> find_bracket(std::span<const OpenRange> ranges, std::span<const Key
     for (Slot i = 0; i < range.samples(most); ++i)
       placed.push_back({&samples[placed.size()], run, range.sample(i, most)});
   }
-  std::stable_sort(placed.begin(), placed.end(), [&](const Sample& a, const Sample& b) {
-    return less(*a.key, *b.key);  // those of one run, and earlier runs, come first already
+  std::vector<Sample> sorted = placed;
+  const bool is_sorted = use_unguarded(less, [&](const auto& unguarded) {
+    std::stable_sort(sorted.begin(), sorted.end(), [&](const Sample& a, const Sample& b) {
+      return unguarded(*a.key, *b.key);  // those of one run, and earlier runs, come first already
+    });
   });
+  if (is_sorted) placed = std::move(sorted);
   const auto kept = [](const Sample& sample) {
     return PlacedKey<Key>{*sample.key, static_cast<int>(sample.run), sample.place};
   };
