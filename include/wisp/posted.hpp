@@ -38,6 +38,15 @@ struct Envelope {
   std::size_t bytes = 0;
 };
 
+struct Message;
+
+/// Told when a message has ended; not when it is given up.
+class MessageObserver {
+ public:
+  virtual ~MessageObserver() = default;
+  virtual void ended(const Message& message) noexcept = 0;
+};
+
 /// A message on its way, sent or to be received: filled by the transport, awaited by one coroutine.
 struct Message {
   std::coroutine_handle<> waiter;
@@ -62,6 +71,7 @@ struct Message {
   std::size_t expected = 0;
   WireTag told_tag = -1;             ///< the tag, if that on the wire is another
   const Context* context = nullptr;  ///< whose message it is; null: the library's own
+  MessageObserver* observer = nullptr;
 
   static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }
@@ -84,6 +94,8 @@ struct Message {
   /// Marks it as done; returns whom to resume, or null.
   std::coroutine_handle<> complete() noexcept {
     done = true;
+    if (observer != nullptr) [[unlikely]]
+      std::exchange(observer, nullptr)->ended(*this);
     if (!waiter || (remaining != nullptr && --*remaining > 0)) return nullptr;
     return std::exchange(waiter, nullptr);
   }

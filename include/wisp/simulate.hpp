@@ -36,6 +36,7 @@ struct SimulationOptions {
   int tag_upper_bound = (1 << 30) - 1;
   int mpi_communicators = 1;  ///< see DuplicateOptions
   bool attached = false;      ///< as Comm::attach instead of Comm::duplicate
+  std::string trace = {};     ///< a file for `wisp trace`: what each rank does, and when; empty: none
 };
 
 struct SimulationReport {

@@ -47,34 +47,6 @@ void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::
   command.add_option("--json", arguments.options.json_file, "Write JSON lines to this file");
 }
 
-template <class Value>
-std::vector<std::string> names_of(const std::map<std::string, Value>& table) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : table) names.push_back(name);
-  return names;
-}
-
-/// Turns "2us" into "2e-6": a positive number and one of the units. (CLI11's own allows no '/' in a unit.)
-CLI::Validator with_unit(const std::map<std::string, double>& units) {
-  return CLI::Validator(
-      [units](std::string& text) -> std::string {
-        std::size_t used = 0;
-        double number = 0;
-        try {
-          number = std::stod(text, &used);
-        } catch (const std::exception&) {
-          return "'" + text + "' is not a number with a unit";
-        }
-        const auto unit = units.find(text.substr(used));
-        if (unit == units.end())
-          return "'" + text + "' needs a unit: " + fmt::format("{}", fmt::join(names_of(units), ", "));
-        if (!(number > 0)) return "'" + text + "' is not above 0";
-        text = fmt::format("{}", number * unit->second);
-        return {};
-      },
-      "NUMBER+UNIT");
-}
-
 /// On the ranks of this run, and on a simulated cluster, where there is such a form.
 struct Benchmark {
   void (*run)(const bench::Options&);
@@ -172,12 +144,15 @@ Command add_simulate(CLI::App& app) {
       ->add_option("--inside-bandwidth", arguments->cluster.inside_bandwidth,
                    "Of a rank's port for those, as in 40GB/s")
       ->transform(rate);
+  command->add_option("--trace", arguments->cluster.trace,
+                      "Write what the ranks do in the last case to this file, for wisp trace");
   command->footer(
       "Examples:\n"
       "  wisp simulate collective --op bcast --ranks 32768 --latency 2us --overhead 0.5us --bandwidth "
       "10GB/s\n"
       "  wisp simulate collective --op allreduce --algorithm all --ranks 1024\n"
-      "  wisp simulate sort --ranks 32768 --quick");
+      "  wisp simulate sort --ranks 32768 --quick\n"
+      "  wisp simulate collective --op bcast --count 1000 --ranks 13 --trace bcast.trace");
   return {command, [arguments] {
             place_ranks(*arguments);
             benchmarks.at(arguments->name).simulate(arguments->options, arguments->cluster);

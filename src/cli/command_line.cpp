@@ -178,6 +178,28 @@ CLI::Validator one_of(const std::vector<std::string>& names) {
       fmt::format("{{{}}}", fmt::join(names, ",")));
 }
 
+CLI::Validator with_unit(const std::map<std::string, double>& units) {
+  std::vector<std::string> names;
+  for (const auto& [name, factor] : units) names.push_back(name);
+  return CLI::Validator(
+      [units, names](std::string& text) -> std::string {
+        std::size_t used = 0;
+        double number = 0;
+        try {
+          number = std::stod(text, &used);
+        } catch (const std::exception&) {
+          return "'" + text + "' is not a number with a unit";
+        }
+        const auto unit = units.find(text.substr(used));
+        if (unit == units.end())
+          return "'" + text + "' needs a unit: " + fmt::format("{}", fmt::join(names, ", "));
+        if (!(number > 0)) return "'" + text + "' is not above 0";
+        text = fmt::format("{}", number * unit->second);
+        return {};
+      },
+      "NUMBER+UNIT");
+}
+
 std::string completion(const CLI::App& app, const std::string& shell) {
   return shell == "fish" ? fish_completion(app) : shell == "zsh" ? zsh_completion(app) : bash_completion(app);
 }

@@ -18,5 +18,6 @@ Command add_run(CLI::App& app);
 Command add_tune(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_simulate(CLI::App& app);
+Command add_trace(CLI::App& app);
 
 }  // namespace wisp::cli

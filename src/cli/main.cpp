@@ -57,8 +57,9 @@ int run(int argc, char** argv) {
   CLI::App app("Weightless process groups and collectives for MPI", "wisp");
   app.set_version_flag("--version", fmt::format("wisp {} on {}", WISP_VERSION, bench::mpi_name()));
   app.require_subcommand(1);
-  const auto commands = {add_doctor(app),   add_groups(app), add_sort(app),     add_run(app),
-                         add_tune(app),     add_bench(app),  add_simulate(app), add_completion(app, rank),
+  const auto commands = {add_doctor(app),   add_groups(app), add_sort(app),
+                         add_run(app),      add_tune(app),   add_bench(app),
+                         add_simulate(app), add_trace(app),  add_completion(app, rank),
                          add_man(app, rank)};
   if (argc > 1 && argv[1][0] != '-') {
     std::vector<std::string> names;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "comm/world.hpp"
+#include "trace/recorder.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
@@ -79,6 +80,8 @@ int Context::look_up(int peer) {
 
 void run_to_end(const ContextPtr& context, Task<> task) {
   const EngineLock lock = detail::lock(context, "wisp::Comm::run");
+  Recorder* const recorder = context->world->recorder();
+  const std::uint64_t begin = recorder != nullptr ? recorder->now() : 0;
   const auto handle = task.handle();
   handle.resume();
   if (!handle.done()) {
@@ -88,6 +91,8 @@ void run_to_end(const ContextPtr& context, Task<> task) {
     }
     engine.run_until([handle] { return handle.done(); }, context.get());
   }
+  if (recorder != nullptr) [[unlikely]]
+    recorder->add_wait(*context.get(), begin);
   handle.promise().take();
 }
 

@@ -115,6 +115,9 @@ struct Context {
     const void* algorithm = nullptr;
   } latest;
 
+  /// The number of its name in a trace; -1: not there yet.
+  mutable int traced_name = -1;
+
   /// Those of the communicator's group, once somebody has asked.
   std::shared_ptr<const GroupNodes> nodes;
 

@@ -36,6 +36,17 @@ std::string describe(const Context& context) {
   return group.empty() ? "a chain of " + below : describe(group, world.size(), below);
 }
 
+int call_of(const Message& message) {
+  if (message.context == nullptr || message.tag < 0) return -1;
+  const TagLayout& tags = message.context->world->tags();
+  using Lane = TagLayout::Lane;
+  const Lane lane = tags.lane(message.tag);
+  if ((lane != Lane::numbered && lane < Lane::of_numbered) || lane >= Lane::of_own_tag ||
+      tags.is_persistent(message.tag))
+    return -1;
+  return static_cast<int>(tags.count_before(message.tag, message.context->counters->collectives));
+}
+
 std::string place_of(const Message& message) {
   if (message.context == nullptr) return "the library's own";
   const Context& context = *message.context;
@@ -53,8 +64,7 @@ std::string place_of(const Message& message) {
   if (lane == Lane::own_tag || lanes >= static_cast<int>(Lane::of_own_tag))
     return formatted("own_tag {} on {}", number, name);
   if (tags.is_persistent(message.tag)) return formatted("a persistent call on {}", name);
-  const std::uint32_t before = tags.count_before(message.tag, context.counters->collectives);
-  return formatted("call {} on {}", before + 1, name);
+  return formatted("call {} on {}", call_of(message) + 1, name);
 }
 
 std::vector<Wait> waits_in(const World& world, const Context* context) {

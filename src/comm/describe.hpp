@@ -23,6 +23,9 @@ std::string describe(const Context& context);
 /// the communicators that the two ranks share.
 std::string place_of(const Message& message);
 
+/// Which of the collectives that its communicator numbers a message belongs to, from 0; or -1.
+int call_of(const Message& message);
+
 /// What this process waits for, of one context or (null) of all; the first few. Ranks are those of `world`.
 std::vector<Wait> waits_in(const World& world, const Context* context);
 

@@ -25,7 +25,8 @@ class SharedTransport final : public Transport {
   SharedTransport(std::unique_ptr<Transport> inner, TagLayout tags) : inner_(std::move(inner)), tags_(tags) {}
   ~SharedTransport() override;
 
-  Transport& inner() override { return *inner_; }
+  Transport& inner() override { return inner_->inner(); }
+  Recorder* recorder() override { return inner_->recorder(); }
   bool is_shared() const override { return true; }
   bool can_post(WireTag tag) const override { return !is_told(tag); }
 

@@ -1,6 +1,7 @@
 #include "comm/world.hpp"
 
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "comm/launcher.hpp"
 #include "comm/measure_machine.hpp"
 #include "comm/shared_transport.hpp"
+#include "trace/traced_transport.hpp"
 #include "transport/mpi_attribute.hpp"
 #include "transport/mpi_library.hpp"
 #include "transport/mpi_process.hpp"
@@ -48,6 +50,25 @@ World::Facts facts_of(MPI_Comm comm) {
   return facts;
 }
 
+/// Of a communicator's ranks, those in MPI_COMM_WORLD; with sessions alone, the same.
+std::vector<int> ranks_in_mpi(MPI_Comm comm) {
+  int size = 0;
+  check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  std::vector<int> ranks(as_size(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  if (!has_mpi_world()) return ranks;
+  MPI_Group members = MPI_GROUP_NULL;
+  MPI_Group all = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_group(comm, &members), "MPI_Comm_group");
+  check_mpi(MPI_Comm_group(MPI_COMM_WORLD, &all), "MPI_Comm_group");
+  const std::vector<int> here = ranks;
+  check_mpi(MPI_Group_translate_ranks(members, size, here.data(), all, ranks.data()),
+            "MPI_Group_translate_ranks");
+  check_mpi(MPI_Group_free(&members), "MPI_Group_free");
+  check_mpi(MPI_Group_free(&all), "MPI_Group_free");
+  return ranks;
+}
+
 std::unique_ptr<Transport> transport_over(std::vector<MPI_Comm> comms, const World::Facts& facts,
                                           bool owned) {
   MpiTransport::Options options;
@@ -58,7 +79,11 @@ std::unique_ptr<Transport> transport_over(std::vector<MPI_Comm> comms, const Wor
                                ? library.largest_copied_on_shared_cores  // it takes longest
                                : library.largest_copied;
   options.rank = facts.rank;
-  return std::make_unique<MpiTransport>(std::move(comms), options);
+  const MPI_Comm first = comms.front();
+  auto transport = std::make_unique<MpiTransport>(std::move(comms), options);
+  Recorder* const recorder = transport->recorder();
+  return traced(std::move(transport), recorder,
+                recorder != nullptr ? ranks_in_mpi(first) : std::vector<int>());
 }
 
 /// Without the caller's attributes: MPI_Comm_dup would call the functions that copy them.
@@ -109,6 +134,7 @@ World::World(std::unique_ptr<Transport> transport, const Facts& facts)
       engine_(transport_->engine()),
       inner_(transport_->inner()),
       meters_joins_(inner_.meters_joins()),
+      recorder_(transport_->recorder()),
       tags_(facts.tag_upper_bound, facts.mpi_comms),
       pair_codes_(*this, tags_.numbered_count(), tags_.service(TagLayout::Service::pair_codes)),
       stall_(*this, tags_.service(TagLayout::Service::stall)),

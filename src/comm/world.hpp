@@ -64,6 +64,7 @@ class World {
   const TagLayout& tags() const { return tags_; }
   Transport& transport() { return *transport_; }
   Engine& engine() const { return engine_; }
+  Recorder* recorder() const { return recorder_; }
   Mailbox& mailbox() { return mailbox_; }
   const Mailbox& mailbox() const { return mailbox_; }
 
@@ -128,6 +129,7 @@ class World {
   Engine& engine_;
   Transport& inner_;
   bool meters_joins_;
+  Recorder* recorder_;
   TagLayout tags_;
   PairCodes pair_codes_;
   Stall stall_;

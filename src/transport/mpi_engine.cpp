@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "trace/recorder.hpp"
 #include "transport/device_memory.hpp"
 #include "transport/mpi_library.hpp"
 #include "transport/mpi_process.hpp"
@@ -97,6 +98,11 @@ bool MpiEngine::take_ended(MPI_Request& request) {
   return true;
 }
 
+Recorder* MpiEngine::recorder() {
+  if (!std::exchange(knows_recorder_, true)) recorder_ = recorder_of_environment();
+  return recorder_.get();
+}
+
 void MpiEngine::close() noexcept {
   const EngineLock lock(*this);
   MPI_Wait(&ended_, MPI_STATUS_IGNORE);
@@ -110,6 +116,7 @@ void MpiEngine::close() noexcept {
     closables_.pop_back();
     last->close();
   }
+  if (recorder_) recorder_->flush();
   is_closed_ = true;
 }
 

@@ -44,6 +44,9 @@ class MpiEngine final : public Engine {
   /// The same of bytes in memory that nobody else needs, which is kept instead of copied.
   void send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm);
 
+  /// Writes WISP_TRACE.RANK, if that is set; else null.
+  Recorder* recorder();
+
   /// Takes a request that MPI has ended when it was made; false: it is not one. Such requests are one object,
   /// in Open MPI and in MPICH, and a look at the handle costs less than a test.
   bool take_ended(MPI_Request& request);
@@ -95,6 +98,8 @@ class MpiEngine final : public Engine {
   void refuse(const char* call) const override;
 
   bool is_closed_ = false;
+  bool knows_recorder_ = false;
+  std::unique_ptr<Recorder> recorder_;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
   std::vector<Ready> ready_;

@@ -32,6 +32,7 @@ class MpiTransport final : public Transport, private Closable {
   void close() noexcept override;
 
   Engine& engine() override { return *engine_; }
+  Recorder* recorder() override { return engine_->recorder(); }
   Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
                 Message* message = nullptr) override;
   Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,

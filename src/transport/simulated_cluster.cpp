@@ -1,9 +1,11 @@
 #include "transport/simulated_cluster.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
+#include "trace/traced_transport.hpp"
 #include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
@@ -17,6 +19,12 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options, const NodeL
       has_nodes_(!options.nodes.empty()),
       node_ports_(as_size(nodes.nodes())) {
   for (int rank = 0; rank < nodes.ranks(); ++rank) ranks_[as_size(rank)].node = nodes.node_of(rank);
+  if (options_.trace.empty()) return;
+  const auto file = std::make_shared<TraceFile>(options_.trace);
+  for (int rank = 0; rank < options_.ranks; ++rank) {
+    const auto clock = [this, rank] { return static_cast<std::uint64_t>(std::llround(1e9 * now(rank))); };
+    recorders_.push_back(std::make_unique<Recorder>(rank, "simulated", clock, file));
+  }
 }
 
 SimulatedCluster::~SimulatedCluster() {
@@ -27,7 +35,8 @@ SimulatedCluster::~SimulatedCluster() {
 }
 
 std::unique_ptr<Transport> SimulatedCluster::make_transport(int rank) {
-  return std::make_unique<SimulatedTransport>(*this, rank);
+  auto transport = std::make_unique<SimulatedTransport>(*this, rank);
+  return traced(std::move(transport), recorders_.empty() ? nullptr : recorders_[as_size(rank)].get(), {});
 }
 
 bool SimulatedCluster::poll() {

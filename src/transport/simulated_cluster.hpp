@@ -56,6 +56,7 @@ class SimulatedCluster final : public Engine {
   bool can_wait() const override { return false; }
   bool poll() override;
 
+  /// That of a rank, traced if the options say so.
   std::unique_ptr<Transport> make_transport(int rank);
   /// Starts what a rank runs.
   void start(int rank, std::coroutine_handle<> program);
@@ -148,6 +149,7 @@ class SimulatedCluster final : public Engine {
   std::uint64_t bytes_between_ = 0;
   PacketQueue<Packet> packets_;  ///< on their way
   int max_depth_ = 0;
+  std::vector<std::unique_ptr<Recorder>> recorders_;  ///< of each rank, if it is traced
   struct Ready {
     int rank;
     std::coroutine_handle<> waiter;

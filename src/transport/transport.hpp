@@ -20,6 +20,8 @@ struct Arrived {
   void* held = nullptr;  ///< the message itself, where it is not with MPI
 };
 
+class Recorder;
+
 /// Told when messages that nobody has posted a receive for may have arrived.
 class Watcher {
  public:
@@ -36,6 +38,8 @@ class Transport {
   virtual Engine& engine() = 0;
   /// What carries the messages.
   virtual Transport& inner() { return *this; }
+  /// Who records its messages, or null.
+  virtual Recorder* recorder() { return nullptr; }
   /// Whether somebody else's messages may arrive too: none is taken whose tag is not wisp's own.
   virtual bool is_shared() const { return false; }
   /// Whether joining bytes in a reduction is told to `join`, which lets it take simulated time; false: the

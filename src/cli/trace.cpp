@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/bad_input.hpp"
+#include "cli/command_line.hpp"
+#include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+#include "cli/trace_picture.hpp"
+#include "trace/timeline.hpp"
+#include "wisp/error.hpp"
+
+// wisp trace: a page about what WISP_TRACE or wisp simulate --trace has recorded.
+
+namespace wisp::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TraceArguments {
+  std::string file;
+  std::string output;
+  double begin = 0;
+  double end = 0;
+  std::size_t messages = 5000;
+};
+
+/// The file, and those of ranks: FILE.0, FILE.1, …
+std::vector<fs::path> files_of(const fs::path& file) {
+  std::vector<fs::path> files;
+  if (fs::is_regular_file(file)) files.push_back(file);
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const std::string begin = file.filename().string() + ".";
+  std::error_code no_folder;
+  for (const auto& entry : fs::directory_iterator(folder, no_folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(begin) || name.size() == begin.size()) continue;
+    if (std::ranges::all_of(name.substr(begin.size()), [](char c) { return c >= '0' && c <= '9'; }))
+      files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+detail::Timeline read(const std::string& name) {
+  const std::vector<fs::path> files = files_of(name);
+  if (files.empty())
+    throw BadInput(fmt::format("wisp trace: there is no file {0}, and none of ranks ({0}.0, …)", name));
+  std::vector<detail::RankTrace> ranks;
+  for (const fs::path& file : files) {
+    std::ifstream in(file, std::ios::binary);
+    const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    if (in.bad()) throw BadInput(fmt::format("wisp trace: {} cannot be read", file.string()));
+    try {
+      detail::read_trace(std::as_bytes(std::span(bytes)), file.string(), ranks);
+    } catch (const Error& error) {
+      throw BadInput(error.what());
+    }
+  }
+  return detail::timeline_of(ranks);
+}
+
+int trace(const TraceArguments& arguments) {
+  const detail::Timeline timeline = read(arguments.file);
+  if (timeline.messages.empty())
+    throw BadInput(fmt::format("wisp trace: {} holds no message", arguments.file));
+  const Window window{arguments.begin, arguments.end > 0 ? arguments.end : timeline.seconds,
+                      arguments.messages};
+  if (window.begin >= window.end) {
+    throw BadInput(fmt::format("wisp trace: nothing is between --begin {} and the end, {}",
+                               time_text(window.begin), time_text(window.end)));
+  }
+  const bool is_picture = fs::path(arguments.output).extension() == ".svg";
+  std::ofstream out(arguments.output, std::ios::binary);
+  out << (is_picture ? picture(timeline, window)
+                     : page(timeline, window, fs::path(arguments.file).filename().string()));
+  out.close();
+  if (!out) throw BadInput(fmt::format("wisp trace: {} cannot be written", arguments.output));
+  double in_messages = 0;
+  for (const detail::PathStep& step : timeline.critical_path)
+    in_messages += step.message >= 0 ? step.end - step.begin : 0;
+  fmt::print("{}, {}, {}; the critical path passes {} in them\n{}\n", counted(timeline.ranks, "rank"),
+             counted(static_cast<long long>(timeline.messages.size()), "message"),
+             time_text(timeline.seconds), time_text(in_messages), arguments.output);
+  return 0;
+}
+
+}  // namespace
+
+Command add_trace(CLI::App& app) {
+  auto arguments = std::make_shared<TraceArguments>();
+  CLI::App* command =
+      app.add_subcommand("trace", "Make a page of what WISP_TRACE or wisp simulate --trace has recorded");
+  command->add_option("FILE", arguments->file, "The trace: the value of WISP_TRACE")->required();
+  command->add_option("--output", arguments->output,
+                      "The page, or, with the ending .svg, the picture alone; without it, FILE.html");
+  const CLI::Validator seconds = with_unit({{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
+  command->add_option("--begin", arguments->begin, "Draw from here on, as in 20ms")->transform(seconds);
+  command->add_option("--end", arguments->end, "Draw up to here")->transform(seconds);
+  command->add_option("--messages", arguments->messages, "Draw no more than these")->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  WISP_TRACE=run.trace mpirun -n 16 ./simulation && wisp trace run.trace\n"
+      "  wisp simulate collective --op bcast --count 1000 --ranks 13 --trace bcast.trace\n"
+      "  wisp trace bcast.trace --output bcast.svg");
+  return {command, [arguments] {
+            if (arguments->output.empty()) arguments->output = arguments->file + ".html";
+            int rank = 0;
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+            return rank == 0 ? trace(*arguments) : 0;
+          }};
+}
+
+}  // namespace wisp::cli

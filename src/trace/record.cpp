@@ -1,0 +1,149 @@
+#include "trace/record.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+#include "transport/throw_error.hpp"
+
+namespace wisp::detail {
+namespace {
+
+constexpr std::string_view magic = "wisptrace1\n";
+
+using Bytes = std::vector<std::byte>;
+
+void put(Bytes& to, std::uint64_t number) {
+  for (; number >= 128; number >>= 7) to.push_back(static_cast<std::byte>(number | 128));
+  to.push_back(static_cast<std::byte>(number));
+}
+
+/// Small ones of either sign become small ones.
+void put_signed(Bytes& to, std::int64_t number) {
+  put(to, static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63));
+}
+
+void put_text(Bytes& to, std::string_view text) {
+  put(to, text.size());
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  to.insert(to.end(), first, first + text.size());
+}
+
+class Reader {
+ public:
+  Reader(std::span<const std::byte> bytes, const std::string& file) : bytes_(bytes), file_(file) {}
+
+  bool at_end() const { return bytes_.empty(); }
+
+  std::span<const std::byte> take(std::uint64_t count) {
+    if (count > bytes_.size()) {
+      throw_error(MPI_ERR_FILE, "wisp: {} is no whole trace: {} bytes are missing at its end", file_,
+                  count - bytes_.size());
+    }
+    const auto taken = bytes_.first(count);
+    bytes_ = bytes_.subspan(count);
+    return taken;
+  }
+  std::uint64_t number() {
+    std::uint64_t number = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<std::uint64_t>(take(1).front());
+      number |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    return number;
+  }
+  std::int64_t signed_number() {
+    const std::uint64_t number = this->number();
+    return static_cast<std::int64_t>(number >> 1) ^ -static_cast<std::int64_t>(number & 1);
+  }
+  int small() { return static_cast<int>(signed_number()); }
+  std::string text() {
+    const auto bytes = take(number());
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  const std::string& file_;
+};
+
+void read_records(Reader reader, RankTrace& rank) {
+  std::uint64_t latest = 0;
+  while (!reader.at_end()) {
+    TraceRecord record;
+    record.kind = static_cast<TraceRecord::Kind>(reader.number());
+    if (record.kind == TraceRecord::Kind::text) {
+      rank.texts.push_back(reader.text());
+      continue;
+    }
+    record.begin = latest = latest + static_cast<std::uint64_t>(reader.signed_number());
+    record.end = record.begin + reader.number();
+    record.communicator = reader.small();
+    if (record.kind != TraceRecord::Kind::wait) {
+      record.peer = reader.small();
+      record.world = reader.number();
+      record.tag = reader.signed_number();
+      record.bytes = reader.number();
+      record.operation = reader.small();
+      record.call = reader.small();
+    }
+    rank.records.push_back(record);
+  }
+}
+
+}  // namespace
+
+int TraceWriter::add_text(const std::string& text) {
+  put(bytes_, static_cast<std::uint64_t>(TraceRecord::Kind::text));
+  put_text(bytes_, text);
+  return texts_++;
+}
+
+void TraceWriter::add(const TraceRecord& record) {
+  put(bytes_, static_cast<std::uint64_t>(record.kind));
+  put_signed(bytes_, static_cast<std::int64_t>(record.begin - latest_));
+  latest_ = record.begin;
+  put(bytes_, record.end - record.begin);
+  put_signed(bytes_, record.communicator);
+  if (record.kind == TraceRecord::Kind::wait) return;
+  put_signed(bytes_, record.peer);
+  put(bytes_, record.world);
+  put_signed(bytes_, record.tag);
+  put(bytes_, record.bytes);
+  put_signed(bytes_, record.operation);
+  put_signed(bytes_, record.call);
+}
+
+std::vector<std::byte> TraceWriter::take_chunk(int rank, const std::string& host) {
+  Bytes body;
+  put_text(body, host);
+  Bytes chunk;
+  const auto* first = reinterpret_cast<const std::byte*>(magic.data());
+  chunk.insert(chunk.end(), first, first + magic.size());
+  put_signed(chunk, rank);
+  put(chunk, body.size() + bytes_.size());
+  chunk.insert(chunk.end(), body.begin(), body.end());
+  chunk.insert(chunk.end(), bytes_.begin(), bytes_.end());
+  bytes_.clear();
+  latest_ = 0;
+  return chunk;
+}
+
+void read_trace(std::span<const std::byte> chunks, const std::string& file, std::vector<RankTrace>& ranks) {
+  Reader reader(chunks, file);
+  while (!reader.at_end()) {
+    const auto begin = reader.take(magic.size());
+    if (std::memcmp(begin.data(), magic.data(), magic.size()) != 0)
+      throw_error(MPI_ERR_FILE, "wisp: {} is no trace of this version of wisp", file);
+    const int rank = reader.small();
+    Reader body(reader.take(reader.number()), file);
+    const auto found = std::ranges::find(ranks, rank, &RankTrace::rank);
+    RankTrace& of_rank = found != ranks.end() ? *found : ranks.emplace_back(RankTrace{rank, {}, {}, {}});
+    of_rank.host = body.text();
+    read_records(body, of_rank);
+  }
+}
+
+}  // namespace wisp::detail

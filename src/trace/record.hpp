@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+// What a trace holds, and how it is written: chunks of one rank's records each, about 15 bytes a message.
+//
+//   chunk    "wisptrace1\n", rank, bytes of what follows; host; records
+//   record   a kind; then numbers of 7 bits a byte, times as differences to the record before
+//
+// Texts are written once a rank, before the first record that names them; later by their number.
+
+namespace wisp::detail {
+
+struct TraceRecord {
+  enum class Kind : std::uint8_t { text, send, receive, wait };
+
+  Kind kind = Kind::wait;
+  std::uint64_t begin = 0;  ///< in nanoseconds of the host's clock: posted, or the wait's begin
+  std::uint64_t end = 0;    ///< done; of a send that nobody has to wait for: when the call was done
+  int peer = -1;            ///< rank in MPI_COMM_WORLD
+  std::uint64_t world = 0;  ///< which communicator below carries it …
+  std::int64_t tag = 0;     ///< … with which tag there
+  std::uint64_t bytes = 0;  ///< of a send
+  int operation = -1;       ///< the text with this number
+  int communicator = -1;    ///< the same; -1: a send does not tell, its receiver does
+  int call = -1;            ///< which one on that communicator, from 0; -1: not numbered
+
+  bool operator==(const TraceRecord&) const = default;
+};
+
+/// The records of one rank.
+struct RankTrace {
+  int rank = -1;
+  std::string host;
+  std::vector<std::string> texts;
+  std::vector<TraceRecord> records;
+};
+
+/// Writes the records of one rank, as bytes.
+class TraceWriter {
+ public:
+  /// Its number from now on.
+  int add_text(const std::string& text);
+  void add(const TraceRecord& record);
+
+  std::size_t bytes() const { return bytes_.size(); }
+  /// A chunk of what was added since the last one.
+  std::vector<std::byte> take_chunk(int rank, const std::string& host);
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::uint64_t latest_ = 0;  ///< time
+  int texts_ = 0;
+};
+
+/// What chunks hold, added to the rank's earlier ones. An Error names what is no trace.
+void read_trace(std::span<const std::byte> chunks, const std::string& file, std::vector<RankTrace>& ranks);
+
+}  // namespace wisp::detail

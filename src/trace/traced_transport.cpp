@@ -1,0 +1,124 @@
+#include "trace/traced_transport.hpp"
+
+#include <utility>
+
+#include "comm/world.hpp"
+#include "wisp/detail/mix.hpp"
+
+namespace wisp::detail {
+
+namespace {
+
+int global(const std::vector<int>& ranks, int rank) {
+  return ranks.empty() || rank < 0 ? rank : ranks[as_size(rank)];
+}
+
+}  // namespace
+
+class TracedTransport::Pending final : public MessageObserver {
+ public:
+  Pending(TracedTransport& of, const TraceRecord& record)
+      : recorder_(of.recorder_), ranks_(of.ranks_), record_(record) {}
+
+  void ended(const Message& message) noexcept override {
+    record_.end = recorder_.now();
+    if (record_.peer < 0) record_.peer = global(*ranks_, message.envelope.source);
+    recorder_.add(record_);
+    delete this;
+  }
+
+ private:
+  Recorder& recorder_;
+  std::shared_ptr<const std::vector<int>> ranks_;
+  TraceRecord record_;
+};
+
+TracedTransport::TracedTransport(std::unique_ptr<Transport> inner, Recorder& recorder, std::vector<int> ranks)
+    : inner_(std::move(inner)),
+      recorder_(recorder),
+      ranks_(std::make_shared<const std::vector<int>>(std::move(ranks))) {
+  std::uint64_t members = ranks_->size();
+  for (const int rank : *ranks_) members = mix(members + static_cast<std::uint64_t>(rank));
+  constexpr std::uint64_t few_bytes = (1 << 20) - 1;
+  world_ = recorder_.number_of_world(members & few_bytes);
+}
+
+TraceRecord TracedTransport::record_of_send(std::size_t bytes, int destination, WireTag tag,
+                                            const char* operation) {
+  TraceRecord record;
+  record.kind = TraceRecord::Kind::send;
+  record.begin = recorder_.now();
+  record.peer = global(*ranks_, destination);
+  record.world = world_;
+  record.tag = tag;
+  record.bytes = bytes;
+  record.operation = recorder_.operation(operation);
+  return record;
+}
+
+Message* TracedTransport::sent(TraceRecord record, Message* message) {
+  if (message == nullptr || message->done) {
+    record.end = recorder_.now();
+    recorder_.add(record);
+  } else {
+    message->observer = new Pending(*this, record);
+  }
+  return message;
+}
+
+Message* TracedTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
+                               const char* operation, Message* message) {
+  const std::size_t bytes = buffer.count * TypeLayout::of(buffer.type).size;
+  const TraceRecord record = record_of_send(bytes, destination, tag, operation);
+  return sent(record, inner_->send(buffer, destination, tag, mode, operation, message));
+}
+
+Message* TracedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
+                                      const char* operation) {
+  const TraceRecord record = record_of_send(bytes, destination, tag, operation);
+  return sent(record, inner_->send_packed(packed, bytes, destination, tag, operation));
+}
+
+void TracedTransport::send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) {
+  const TraceRecord record = record_of_send(packed.bytes(), destination, tag, operation);
+  inner_->send_owned(std::move(packed), destination, tag, operation);
+  sent(record, nullptr);
+}
+
+void TracedTransport::observe_receive(Message& message, int source, WireTag tag) {
+  TraceRecord record;
+  record.kind = TraceRecord::Kind::receive;
+  record.begin = recorder_.now();
+  record.peer = global(*ranks_, source);
+  record.world = world_;
+  record.tag = tag;
+  record.operation = recorder_.operation(message.operation);
+  if (message.context != nullptr) {
+    record.communicator = recorder_.communicator(*message.context);
+    record.call = call_of(message);
+  }
+  message.observer = new Pending(*this, record);
+}
+
+void TracedTransport::receive(Message& message, const Buffer& buffer, int source, WireTag tag) {
+  observe_receive(message, source, tag);
+  inner_->receive(message, buffer, source, tag);
+}
+
+void TracedTransport::receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) {
+  observe_receive(message, arrived.envelope.source, arrived.envelope.tag);
+  inner_->receive_arrived(message, buffer, arrived);
+}
+
+void TracedTransport::abandon(Message& message) noexcept {
+  delete std::exchange(message.observer, nullptr);
+  inner_->abandon(message);
+}
+
+std::unique_ptr<Transport> traced(std::unique_ptr<Transport> transport, Recorder* recorder,
+                                  std::vector<int> ranks) {
+  if (recorder == nullptr) return transport;
+  return std::make_unique<TracedTransport>(std::move(transport), *recorder, std::move(ranks));
+}
+
+}  // namespace wisp::detail

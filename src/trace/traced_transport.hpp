@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "trace/recorder.hpp"
+#include "transport/transport.hpp"
+
+namespace wisp::detail {
+
+/// Records the messages that pass it: when they were posted, and when they were done.
+class TracedTransport final : public Transport {
+ public:
+  /// `ranks`: those of the World in MPI_COMM_WORLD; empty: the same.
+  TracedTransport(std::unique_ptr<Transport> inner, Recorder& recorder, std::vector<int> ranks);
+
+  Engine& engine() override { return inner_->engine(); }
+  Transport& inner() override { return inner_->inner(); }
+  Recorder* recorder() override { return &recorder_; }
+  bool is_shared() const override { return inner_->is_shared(); }
+  bool meters_joins() const override { return inner_->meters_joins(); }
+  bool join(std::size_t bytes) override { return inner_->join(bytes); }
+  bool can_post(WireTag tag) const override { return inner_->can_post(tag); }
+
+  Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
+                Message* message) override;
+  Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
+                       const char* operation) override;
+  void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override;
+  void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override;
+  std::optional<Arrived> take_arrived(int source, WireTag tag) override {
+    return inner_->take_arrived(source, tag);
+  }
+  void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override;
+
+  void watch(Watcher& watcher) override { inner_->watch(watcher); }
+  void unwatch(Watcher& watcher) override { inner_->unwatch(watcher); }
+  void complete(Message& message) override { inner_->complete(message); }
+  void abandon(Message& message) noexcept override;
+  void forget(Message& message) noexcept override { inner_->forget(message); }
+
+ private:
+  /// A message that is on its way.
+  class Pending;
+
+  TraceRecord record_of_send(std::size_t bytes, int destination, WireTag tag, const char* operation);
+  Message* sent(TraceRecord record, Message* message);
+  void observe_receive(Message& message, int source, WireTag tag);
+
+  std::unique_ptr<Transport> inner_;
+  Recorder& recorder_;
+  std::shared_ptr<const std::vector<int>> ranks_;  ///< messages may outlive this
+  std::uint64_t world_;
+};
+
+/// The same transport, traced where its messages are to be.
+std::unique_ptr<Transport> traced(std::unique_ptr<Transport> transport, Recorder* recorder,
+                                  std::vector<int> ranks);
+
+}  // namespace wisp::detail
