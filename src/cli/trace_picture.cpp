@@ -80,7 +80,7 @@ void draw_operations(std::string& svg, const Timeline& timeline, const Scale& sc
     const double x = scale.x(one.begin);
     fmt::format_to(
         to,
-        R"(<rect x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}" fill="{}"><title>rank {}: {}: )"
+        R"(<rect x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}" fill="{}" fill-opacity="0.5"><title>rank {}: {}: )"
         "{} from {}</title></rect>\n",
         x, scale.y(one.rank) - 0.3 * scale.row, std::max(0.3, scale.x(one.end) - x), 0.6 * scale.row,
         color_of(one.operation), one.rank, name_of(timeline, one.operation, one.communicator, one.call),
