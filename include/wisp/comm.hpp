@@ -128,6 +128,10 @@ class Comm {
   /// made from it. Local.
   void set_name(std::string_view name) const;
 
+  /// Its ranks that have failed, as far as this process knows, in ascending order: because MPI says so, where
+  /// it lets others live on (docs/failures.md), or others of wisp do. Local.
+  std::vector<int> failed() const;
+
   /// The largest tag of a message, and the largest own tag of a collective.
   int tag_upper_bound() const;
 

@@ -69,8 +69,9 @@ struct Message {
   int rank = -1;  ///< whose block this is to be; of equal sizes, the sender's rank in the World
   int tag = -1;   ///< in the context
   std::size_t expected = 0;
-  WireTag told_tag = -1;             ///< the tag, if that on the wire is another
-  const Context* context = nullptr;  ///< whose message it is; null: the library's own
+  WireTag told_tag = -1;       ///< the tag, if that on the wire is another
+  Context* context = nullptr;  ///< whose message it is; null: the library's own
+  int failed = -1;             ///< the rank whose failure has ended it
   MessageObserver* observer = nullptr;
 
   static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }

@@ -36,7 +36,13 @@ struct SimulationOptions {
   int tag_upper_bound = (1 << 30) - 1;
   int mpi_communicators = 1;  ///< see DuplicateOptions
   bool attached = false;      ///< as Comm::attach instead of Comm::duplicate
-  std::string trace = {};     ///< a file for `wisp trace`: what each rank does, and when; empty: none
+  /// Ranks that fail: each when it has begun so many steps (a message posted, or waited for to its end).
+  struct Stop {
+    int rank;
+    int steps = 0;
+  };
+  std::vector<Stop> stops = {};
+  std::string trace = {};  ///< a file for `wisp trace`: what each rank does, and when; empty: none
 };
 
 struct SimulationReport {

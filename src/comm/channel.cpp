@@ -9,8 +9,7 @@ namespace detail {
 namespace {
 
 /// Whose message it is; null: it has left.
-Posted described(Message* message, World& world, const Context* context, int tag, int peer,
-                 const char* operation) {
+Posted described(Message* message, World& world, Context* context, int tag, int peer, const char* operation) {
   if (message != nullptr) {
     message->world = &world;
     message->context = context;
@@ -21,7 +20,7 @@ Posted described(Message* message, World& world, const Context* context, int tag
   return Posted(message);
 }
 
-Posted make_receive(World& world, int peer, const Context* context, int tag, const char* operation,
+Posted make_receive(World& world, int peer, Context* context, int tag, const char* operation,
                     bool wants_envelope) {
   auto* message = new Message;
   message->is_receive = true;
@@ -51,7 +50,7 @@ Posted post_send(Context& context, const ConstBuffer& buffer, int destination, i
 }
 
 Posted post_send(World& world, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
-                 const char* operation, const Context* context, int tag_there) {
+                 const char* operation, Context* context, int tag_there) {
   Message* sent = world.transport().send(buffer, destination, tag, mode, operation);
   return described(sent, world, context, tag_there, destination, operation);
 }

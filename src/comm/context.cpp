@@ -30,6 +30,11 @@ void release(Context* context) noexcept {
   delete context;
 }
 
+ContextPtr shared(Context* context) {
+  retain(context);
+  return ContextPtr(context);
+}
+
 EngineLock lock(const ContextPtr& context, const char* call) {
   return {context->world->engine(), call};
 }

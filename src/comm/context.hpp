@@ -140,6 +140,9 @@ struct Context {
   std::array<Cached, 8> cache_;
 };
 
+/// One more that holds it.
+ContextPtr shared(Context* context);
+
 /// Holds the engine of a communicator; an error that names `call` if this thread may not make it.
 EngineLock lock(const ContextPtr& context, const char* call);
 

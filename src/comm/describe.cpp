@@ -67,11 +67,21 @@ std::string place_of(const Message& message) {
   return formatted("call {} on {}", call_of(message) + 1, name);
 }
 
+void for_each_wait(const World& world, const std::function<void(Message&)>& of) {
+  const auto of_this = [&](Message& message) {
+    if (message.world == &world && !message.is_background && !message.done) of(message);
+  };
+  for (Message* message : world.engine().pending()) of_this(*message);
+  world.mailbox().for_each_waiting(of_this);
+}
+
 std::vector<Wait> waits_in(const World& world, const Context* context) {
   constexpr std::size_t most = 16;
   std::vector<Wait> waits;
+  const bool is_simulated = !world.engine().can_wait();  // with all ranks in one engine
   const auto add = [&](const Message& message) {
-    const bool is_meant = context == nullptr || message.context == context;
+    const bool is_meant =
+        (context == nullptr || message.context == context) && (message.world == &world || !is_simulated);
     if (!is_meant || message.is_background || message.done || message.world == nullptr ||
         waits.size() >= most)
       return;

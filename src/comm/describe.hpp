@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ std::string place_of(const Message& message);
 
 /// Which of the collectives that its communicator numbers a message belongs to, from 0; or -1.
 int call_of(const Message& message);
+
+/// Messages of this World that are not done, but those that nobody waits for.
+void for_each_wait(const World& world, const std::function<void(Message&)>& of);
 
 /// What this process waits for, of one context or (null) of all; the first few. Ranks are those of `world`.
 std::vector<Wait> waits_in(const World& world, const Context* context);

@@ -7,15 +7,6 @@
 
 namespace wisp::detail {
 
-namespace {
-
-ContextPtr shared(Context* context) {
-  retain(context);
-  return ContextPtr(context);
-}
-
-}  // namespace
-
 Mailbox::~Mailbox() {
   if (is_watching_) transport_.unwatch(*this);
 }
@@ -247,20 +238,6 @@ bool Mailbox::hand_out(const Arrived& arrived) {
   if (!received) aside_.push_back(arrived);
   watch_if_needed();
   return moved;
-}
-
-std::vector<std::string> Mailbox::describe_waiting() const {
-  std::vector<std::string> waits;
-  for (const Waiting& waiting : waiting_) {
-    const Pattern& pattern = waiting.pattern;
-    const std::string whom = pattern.source < 0 ? "any source" : formatted("rank {}", pattern.source);
-    waits.push_back(formatted("{}{} in {}", pattern.lacks_code() ? "a code with " : "", whom,
-                              waiting.message->operation));
-  }
-  for (const Parked& parked : parked_) {
-    waits.push_back(formatted("a code with rank {} in {}", parked.sending.peer, parked.sending.operation));
-  }
-  return waits;
 }
 
 void Mailbox::close() noexcept {

@@ -77,8 +77,7 @@ class Mailbox final : public Watcher {
     return pattern.is_exact() && transport_.can_post(pattern.wire_tag);
   }
 
-  /// Who waits here, for reports: "any source in wisp::probe".
-  std::vector<std::string> describe_waiting() const;
+  /// Messages that wait here.
   template <class Function>
   void for_each_waiting(Function of) const {
     for (const Waiting& waiting : waiting_) of(*waiting.message);

@@ -27,6 +27,7 @@ class SharedTransport final : public Transport {
 
   Transport& inner() override { return inner_->inner(); }
   Recorder* recorder() override { return inner_->recorder(); }
+  std::vector<int> failed() override { return inner_->failed(); }
   bool is_shared() const override { return true; }
   bool can_post(WireTag tag) const override { return !is_told(tag); }
 

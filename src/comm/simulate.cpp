@@ -1,15 +1,19 @@
 #include "wisp/simulate.hpp"
 
+#include <climits>
 #include <utility>
 #include <vector>
 
 #include "comm/comm_access.hpp"
+#include "comm/describe.hpp"
 #include "transport/simulated_cluster.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
 namespace {
+
+using Worlds = std::vector<std::shared_ptr<detail::World>>;
 
 const detail::SimulatedTransport* simulated_transport(const Comm& comm) {
   const auto& context = detail::CommAccess::context(comm);
@@ -33,6 +37,59 @@ detail::Machine machine_of(const SimulationOptions& options, const detail::NodeL
   return machine;
 }
 
+/// "rank 1 waits in wisp::bcast (call 1 on world) for a message from rank 0; …", of the first few.
+std::string describe_waits(const Worlds& worlds) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> waits;
+  for (const auto& world : worlds) {
+    for (const detail::Wait& wait : detail::waits_in(*world, nullptr)) {
+      if (waits.size() == most) return detail::joined(waits, "; ") + "; …";
+      waits.push_back(detail::formatted("rank {} waits {}", world->rank(), detail::text_of(wait)));
+    }
+  }
+  return detail::joined(waits, "; ");
+}
+
+/// When nobody can go on: ends the waits for ranks that have stopped; if there are none, those for ranks that
+/// have left the communicator for that; or are elsewhere for that; and those for messages of any source,
+/// which one that has stopped may have been. False if there are none of these either.
+bool end_waits_for_stopped(const detail::SimulatedCluster& cluster, const Worlds& worlds) {
+  const auto end_waits = [&](const auto& failed) {
+    // All are found before any of them ends: who is about to hear of it does not know yet.
+    std::vector<std::pair<detail::World*, std::vector<detail::Failures::Ending>>> endings;
+    for (const auto& world : worlds) {
+      if (cluster.has_stopped(world->rank())) continue;
+      auto found = world->failures().find_waits(
+          [&](const detail::Message& message) { return failed(*world, message); });
+      if (!found.empty()) endings.emplace_back(world.get(), std::move(found));
+    }
+    for (const auto& [world, found] : endings) world->failures().end(found);
+    return !endings.empty();
+  };
+  int stopped = -1;
+  for (const auto& world : worlds) {
+    if (stopped < 0 && cluster.has_stopped(world->rank())) stopped = world->rank();
+  }
+  if (stopped < 0) return false;
+  const auto told = [&](const detail::World& world, int by) {
+    return worlds[detail::as_size(by)]->failures().told_to(world.rank());
+  };
+  return end_waits([&](detail::World& world, const auto& message) {
+           const bool is_for_stopped = message.peer >= 0 && cluster.has_stopped(message.peer);
+           return is_for_stopped ? message.peer : world.failures().left_here_because_of(message);
+         }) ||
+         end_waits([&](detail::World& world, const auto& message) {
+           return message.peer < 0 ? -1
+                                   : detail::Failures::left_because_of(message, told(world, message.peer));
+         }) ||
+         end_waits([&](detail::World& world, const auto& message) {
+           return message.peer < 0
+                      ? -1
+                      : world.failures().elsewhere_because_of(message, told(world, message.peer));
+         }) ||
+         end_waits([&](const auto&, const auto& message) { return message.peer < 0 ? stopped : -1; });
+}
+
 }  // namespace
 
 SimulationReport simulate(const SimulationOptions& options, const std::function<Task<>(Comm)>& program) {
@@ -41,17 +98,23 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
     detail::throw_error(MPI_ERR_ARG, "wisp::simulate: nodes has {} entries, but there are {} ranks",
                         options.nodes.size(), options.ranks);
   }
+  for (const SimulationOptions::Stop& stop : options.stops) {
+    detail::check_within(MPI_ERR_ARG, "wisp::simulate", "stops[].rank", stop.rank, 0, options.ranks - 1);
+    detail::check_within(MPI_ERR_ARG, "wisp::simulate", "stops[].steps", stop.steps, 0, INT_MAX);
+  }
   const detail::NodeLayout nodes = options.nodes.empty() ? detail::NodeLayout::blocks(options.ranks, 1)
                                                          : detail::NodeLayout::of(options.nodes);
   const detail::Machine machine = machine_of(options, nodes);
   // Where not all bytes of a message are carried, calls cannot be compared.
   constexpr std::size_t most_compared = 1024;
   detail::SimulatedCluster cluster(options, nodes);
-  struct Worlds : std::vector<std::shared_ptr<detail::World>> {
-    ~Worlds() {
-      for (const auto& world : *this) world->close();
+  struct ClosedAtEnd {
+    ~ClosedAtEnd() {
+      for (const auto& world : all) world->close();
     }
-  } worlds;  // closed when all programs are gone
+    Worlds all;
+  } closed_at_end;  // when all programs are gone
+  Worlds& worlds = closed_at_end.all;
   std::vector<Task<>> programs;
   programs.reserve(detail::as_size(options.ranks));
   for (int rank = 0; rank < options.ranks; ++rank) {
@@ -70,29 +133,25 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
         program(detail::CommAccess::make_root(std::move(world), detail::TagLayout::Kind::isolated)));
     cluster.start(rank, programs.back().handle());
   }
-  cluster.run();
+  do {
+    cluster.run();
+  } while (!options.stops.empty() && end_waits_for_stopped(cluster, worlds));
 
   bool all_done = true;
-  for (const Task<>& task : programs) {
-    all_done = all_done && task.handle().done();
-    if (task.handle().done()) task.handle().promise().take();
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    const auto program = programs[detail::as_size(rank)].handle();
+    all_done = all_done && (program.done() || cluster.has_stopped(rank));
+    if (program.done() && !cluster.has_stopped(rank)) program.promise().take();
   }
   if (!all_done) {
-    std::vector<std::string> waits;
-    if (const std::string posted = cluster.describe_waiting(); !posted.empty()) waits.push_back(posted);
-    for (const auto& world : worlds) {
-      for (const std::string& whom : world->mailbox().describe_waiting()) {
-        if (waits.size() < 16)
-          waits.push_back(detail::formatted("rank {} waits for {}", world->rank(), whom));
-      }
-    }
     detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: no message can move: {}; not received: {}",
-                        detail::joined(waits, "; "), cluster.describe_unreceived());
+                        describe_waits(worlds), cluster.describe_unreceived());
   }
+  if (!options.stops.empty()) return cluster.report();
   if (const std::string lost = cluster.describe_unreceived(); !lost.empty()) {
     detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: messages were never received: {}", lost);
   }
-  if (const std::string waits = cluster.describe_waiting(); !waits.empty()) {
+  if (const std::string waits = describe_waits(worlds); !waits.empty()) {
     detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: receives were never matched: {}", waits);
   }
   return cluster.report();

@@ -24,7 +24,7 @@ constexpr int most_asked_for_report = 4;
 
 enum class Telling : std::int64_t {
   question,  ///< investigation
-  answer,    ///< investigation, milliseconds idle, waits
+  answer,    ///< investigation, milliseconds idle, waits, what Failures tells
   report     ///< subject, text
 };
 
@@ -39,6 +39,7 @@ class Reader {
  public:
   explicit Reader(const Words& words) : words_(words) {}
   std::int64_t number() { return words_.at(next_++); }
+  bool at_end() const { return next_ == words_.size(); }
   std::string text() {
     std::string read(static_cast<std::size_t>(number()), '\0');
     if (!read.empty()) std::memcpy(read.data(), &words_.at(next_), read.size());
@@ -51,7 +52,7 @@ class Reader {
   std::size_t next_ = 0;
 };
 
-Words answer_of(std::int64_t investigation, const Doing& doing) {
+Words answer_of(std::int64_t investigation, const Doing& doing, const Failures::Told& told) {
   Words words{static_cast<std::int64_t>(Telling::answer), investigation, doing.idle.count(),
               static_cast<std::int64_t>(doing.waits.size())};
   for (const Wait& wait : doing.waits) {
@@ -60,6 +61,11 @@ Words answer_of(std::int64_t investigation, const Doing& doing) {
     append(words, wait.operation);
     append(words, wait.place);
   }
+  words.push_back(static_cast<std::int64_t>(told.left.size()));
+  for (const auto& one : told.left) words.insert(words.end(), {one.communicator, one.failed});
+  words.push_back(static_cast<std::int64_t>(told.failed.size()));
+  words.insert(words.end(), told.failed.begin(), told.failed.end());
+  words.insert(words.end(), told.waits.begin(), told.waits.end());
   return words;
 }
 
@@ -76,6 +82,19 @@ Doing doing_in(Reader& reader) {
     doing.waits.push_back(std::move(wait));
   }
   return doing;
+}
+
+Failures::Told told_in(Reader& reader) {
+  Failures::Told told;
+  const auto left = static_cast<std::size_t>(reader.number());
+  for (std::size_t i = 0; i < left; ++i) {
+    const WireTag communicator = reader.number();
+    told.left.push_back({communicator, static_cast<int>(reader.number())});
+  }
+  const auto failed = static_cast<std::size_t>(reader.number());
+  for (std::size_t i = 0; i < failed; ++i) told.failed.insert(static_cast<int>(reader.number()));
+  while (!reader.at_end()) told.waits.push_back(reader.number());
+  return told;
 }
 
 milliseconds patience_of_environment() {
@@ -127,10 +146,26 @@ void Stall::attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) 
   }
   const bool is_ours = waits_in == nullptr || waits_in->world.get() == &world_;
   if (idle < patience_ || is_explained_ || idle < not_before_ || !is_ours) return;
+  if (end_waits_for_failed(waits_in)) return;
   const Doing mine = doing(idle, waits_in);
   if (mine.waits.empty()) return;
   investigator_ = this_thread();
   investigate(mine);
+}
+
+/// MPI itself ends what it waits for; the others are those that look for messages, also from any source.
+bool Stall::end_waits_for_failed(const Context* waits_in) {
+  Failures& failures = world_.failures();
+  for (const int rank : world_.transport().failed()) failures.add_rank(rank);
+  const std::set<int>& failed = failures.ranks();
+  if (failed.empty()) return false;
+  const auto ending = failures.find_waits([&](const Message& message) {
+    if (failed.contains(message.peer)) return message.peer;
+    if (const int because_of = failures.left_here_because_of(message); because_of >= 0) return because_of;
+    return message.peer < 0 && message.context == waits_in ? *failed.begin() : -1;
+  });
+  failures.end(ending);
+  return !ending.empty();
 }
 
 void Stall::close() noexcept {
@@ -155,11 +190,23 @@ void Stall::handle(const ServiceMessages::Received& received, const Doing& mine)
   Reader reader(received.words);
   switch (static_cast<Telling>(reader.number())) {
     case Telling::question:
-      messages_.tell(received.source, answer_of(reader.number(), mine));
+      messages_.tell(received.source,
+                     answer_of(reader.number(), mine, world_.failures().told_to(received.source)));
       return;
-    case Telling::answer:
-      if (reader.number() == investigation_) known_[received.source] = doing_in(reader);
+    case Telling::answer: {
+      const bool is_current = reader.number() == investigation_;
+      Doing doing = doing_in(reader);
+      const Failures::Told told = told_in(reader);
+      const auto failed = [&](const Message& message) {
+        if (message.peer != received.source) return -1;
+        const int of_communicator = Failures::left_because_of(message, told);
+        return of_communicator >= 0 ? of_communicator : world_.failures().elsewhere_because_of(message, told);
+      };
+      const auto ending = world_.failures().find_waits(failed);
+      world_.failures().end(ending);
+      if (ending.empty() && is_current) known_[received.source] = std::move(doing);
       return;
+    }
     case Telling::report: {
       const std::int64_t subject = reader.number();
       print_once(subject, reader.text());

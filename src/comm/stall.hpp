@@ -43,6 +43,7 @@ class Stall final : public Attendant {
   Doing doing(std::chrono::nanoseconds idle, const Context* waits_in) const;
   void answer(std::chrono::nanoseconds idle, const Context* waits_in);
   void handle(const ServiceMessages::Received& received, const Doing& mine);
+  bool end_waits_for_failed(const Context* waits_in);
   void forget();
   /// True once the rank has answered, or has not for so long that it will not.
   bool has_asked(int rank);

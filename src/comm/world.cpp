@@ -273,6 +273,7 @@ void World::close() noexcept {
   const EngineLock lock(engine_);
   engine_.remove_attendant(stall_);
   stall_.close();
+  failures_.close();
   closed_ = true;
   mailbox_.close();
   pair_codes_.close();

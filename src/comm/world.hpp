@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "comm/context.hpp"
+#include "comm/failures.hpp"
 #include "comm/group_nodes.hpp"
 #include "comm/mailbox.hpp"
 #include "comm/pair_codes.hpp"
@@ -74,6 +75,7 @@ class World {
   PairNumbers& pair_numbers() { return pair_numbers_; }
 
   PairCodes& pair_codes() { return pair_codes_; }
+  Failures& failures() { return failures_; }
   /// Lists a context that pairs number, which drops itself; and counts it, unless it is an extension.
   void add_numbered(Context& context, const Group& members);
   void drop_numbered(Context& context) noexcept;
@@ -132,6 +134,7 @@ class World {
   Recorder* recorder_;
   TagLayout tags_;
   PairCodes pair_codes_;
+  Failures failures_{*this};
   Stall stall_;
   Mailbox mailbox_;
   Facts facts_;

@@ -17,6 +17,7 @@ class TracedTransport final : public Transport {
   Engine& engine() override { return inner_->engine(); }
   Transport& inner() override { return inner_->inner(); }
   Recorder* recorder() override { return &recorder_; }
+  std::vector<int> failed() override { return inner_->failed(); }
   bool is_shared() const override { return inner_->is_shared(); }
   bool meters_joins() const override { return inner_->meters_joins(); }
   bool join(std::size_t bytes) override { return inner_->join(bytes); }

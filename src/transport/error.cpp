@@ -8,6 +8,8 @@
 
 #include <mpi.h>
 
+#include "comm/world.hpp"
+#include "transport/process_failure.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/posted.hpp"
 
@@ -80,6 +82,13 @@ void throw_message_error(const Message& message) {
       throw_size_error(message.operation, message.rank, message.expected, came);
     }
     throw_size_error(message.operation, message.rank, came, message.expected);
+  }
+  const int failed = message.failed < 0 && is_process_failure(message.error) ? message.peer : message.failed;
+  if (failed >= 0) {
+    message.world->failures().note(message, failed);
+    message.world->failures().add_rank(failed);
+    throw_error(process_failure_class, "{}: rank {} of the parent communicator has failed", message.operation,
+                failed);
   }
   if (message.lacks_code) {
     throw_error(

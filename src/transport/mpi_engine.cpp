@@ -9,6 +9,7 @@
 #include "transport/device_memory.hpp"
 #include "transport/mpi_library.hpp"
 #include "transport/mpi_process.hpp"
+#include "transport/process_failure.hpp"
 #include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
@@ -179,8 +180,13 @@ bool MpiEngine::send_buffered(const ConstBuffer& buffer, std::size_t least, std:
   void* copy = FramePool::allocate(bytes);
   if (bytes > 0) std::memcpy(copy, buffer.address, bytes);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Isend(copy, static_cast<int>(buffer.count), buffer.type, destination, tag, comm, &request),
-            "MPI_Isend");
+  const int code =
+      MPI_Isend(copy, static_cast<int>(buffer.count), buffer.type, destination, tag, comm, &request);
+  if (is_process_failure(code)) [[unlikely]] {  // it has left, for all that its sender knows
+    FramePool::release(copy, bytes);
+    return true;
+  }
+  check_mpi(code, "MPI_Isend");
   buffered_requests_.push_back(request);
   buffered_.push_back({copy, bytes});
   return true;
@@ -188,8 +194,11 @@ bool MpiEngine::send_buffered(const ConstBuffer& buffer, std::size_t least, std:
 
 void MpiEngine::send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Isend(packed.data(), static_cast<int>(bytes), MPI_PACKED, destination, tag, comm, &request),
-            "MPI_Isend");
+  const int code =
+      MPI_Isend(packed.data(), static_cast<int>(bytes), MPI_PACKED, destination, tag, comm, &request);
+  if (is_process_failure(code)) [[unlikely]]
+    return;
+  check_mpi(code, "MPI_Isend");
   if (take_ended(request)) return;
   buffered_requests_.push_back(request);
   const std::size_t size = packed.bytes();
@@ -222,9 +231,10 @@ void MpiEngine::drain_buffered() {
   // One call for all: where MPI yields in a test that finds nothing, it does so once.
   std::vector<int> done(buffered_.size());
   int count = 0;
-  check_mpi(MPI_Testsome(static_cast<int>(buffered_.size()), buffered_requests_.data(), &count, done.data(),
-                         MPI_STATUSES_IGNORE),
-            "MPI_Testsome");
+  const int code = MPI_Testsome(static_cast<int>(buffered_.size()), buffered_requests_.data(), &count,
+                                done.data(), MPI_STATUSES_IGNORE);
+  // Whose receivers are gone have ended with an error, of which nobody wants to know.
+  if (code != MPI_ERR_IN_STATUS) check_mpi(code, "MPI_Testsome");
   if (count == MPI_UNDEFINED || count == 0) return;
   for (int i = 0; i < count; ++i) {
     BufferedSend& sent = buffered_[as_size(done[as_size(i)])];
@@ -286,6 +296,8 @@ bool MpiEngine::collect(int completed) {
     const MPI_Status& status = statuses_[as_size(i)];
     Message& message = *std::exchange(messages_[slot], nullptr);
     message.error = status.MPI_ERROR;
+    if (requests_[slot] != MPI_REQUEST_NULL) [[unlikely]]  // from any source, and one of them is gone
+      give_up(std::exchange(requests_[slot], MPI_REQUEST_NULL), message.is_receive);
     moved = moved || !message.is_background;
     if (message.wants_envelope) message.set_envelope(envelope_of_received(status));
     complete(message);

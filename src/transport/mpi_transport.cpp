@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "transport/device_memory.hpp"
+#include "transport/process_failure.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
 
@@ -54,6 +55,14 @@ class IntCount {
   bool built_ = false;
 };
 
+/// Whoever waits for it gets the error.
+Message* ended_by_failure(int code, Message* message) {
+  if (message == nullptr) message = new Message;
+  message->error = code;
+  message->done = true;
+  return message;
+}
+
 }  // namespace
 
 MpiTransport::MpiTransport(std::vector<MPI_Comm> comms, Options options)
@@ -69,6 +78,10 @@ MPI_Comm MpiTransport::open_comm(WireTag of) const {
     throw Error(MPI_ERR_COMM, "wisp: the MPI communicator below has been freed");
   }
   return comm;
+}
+
+std::vector<int> MpiTransport::failed() {
+  return is_closed_ ? std::vector<int>() : failed_ranks(comms_.front());
 }
 
 void MpiTransport::close() noexcept {
@@ -98,6 +111,8 @@ Message* MpiTransport::send(const ConstBuffer& buffer, int destination, WireTag 
   const auto send = mode == SendMode::standard ? MPI_Isend : MPI_Issend;
   const int code = send(buffer.address, counted.count(), counted.type(), destination, mpi_tag(tag),
                         open_comm(tag), &request);
+  if (is_process_failure(code)) [[unlikely]]
+    return ended_by_failure(code, message);
   check_mpi(code, mode == SendMode::standard ? "MPI_Isend" : "MPI_Issend");
   if (engine_->take_ended(request)) return nullptr;
   // Not tested here: where MPI yields in a test, the core would be gone before the next message is posted.
@@ -126,9 +141,13 @@ void MpiTransport::send_owned(ScratchVector packed, int destination, WireTag tag
 void MpiTransport::receive(Message& message, const Buffer& buffer, int source, WireTag tag) {
   const IntCount counted(buffer);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Irecv(buffer.address, counted.count(), counted.type(), source < 0 ? MPI_ANY_SOURCE : source,
-                      mpi_tag(tag), open_comm(tag), &request),
-            "MPI_Irecv");
+  const int code = MPI_Irecv(buffer.address, counted.count(), counted.type(),
+                             source < 0 ? MPI_ANY_SOURCE : source, mpi_tag(tag), open_comm(tag), &request);
+  if (is_process_failure(code)) [[unlikely]] {
+    ended_by_failure(code, &message);
+    return;
+  }
+  check_mpi(code, "MPI_Irecv");
   engine_->add(request, message);
 }
 
@@ -190,9 +209,13 @@ std::optional<Arrived> MpiTransport::take_arrived_on(MPI_Comm comm, int source, 
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
-  check_mpi(MPI_Improbe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : mpi_tag(tag), comm,
-                        &found, &message, &status),
-            "MPI_Improbe");
+  const int code = MPI_Improbe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : mpi_tag(tag),
+                               comm, &found, &message, &status);
+  if (is_process_failure(code)) [[unlikely]] {
+    failed_ranks(comm);  // so the next look finds messages of the others
+    return std::nullopt;
+  }
+  check_mpi(code, "MPI_Improbe");
   if (found == 0) return std::nullopt;
   Envelope envelope = envelope_of(status);
   if (tag >= 0) envelope.tag = tag;

@@ -33,6 +33,7 @@ class MpiTransport final : public Transport, private Closable {
 
   Engine& engine() override { return *engine_; }
   Recorder* recorder() override { return engine_->recorder(); }
+  std::vector<int> failed() override;
   Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
                 Message* message = nullptr) override;
   Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,

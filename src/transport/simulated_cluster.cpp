@@ -19,6 +19,8 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options, const NodeL
       has_nodes_(!options.nodes.empty()),
       node_ports_(as_size(nodes.nodes())) {
   for (int rank = 0; rank < nodes.ranks(); ++rank) ranks_[as_size(rank)].node = nodes.node_of(rank);
+  for (const SimulationOptions::Stop& stop : options_.stops)
+    ranks_[as_size(stop.rank)].steps_left = stop.steps;
   if (options_.trace.empty()) return;
   const auto file = std::make_shared<TraceFile>(options_.trace);
   for (int rank = 0; rank < options_.ranks; ++rank) {
@@ -57,6 +59,7 @@ void SimulatedCluster::run() {
     if (turns == 8) return __builtin_prefetch(&receiver);
     __builtin_prefetch(receiver.posted.data());
   };
+  resume_ready();
   while (!packets_.empty()) {
     arrive(packets_.pop(fetch));
     resume_ready();
@@ -65,6 +68,8 @@ void SimulatedCluster::run() {
 
 Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int destination, WireTag tag,
                                 SendMode mode, const char* operation, Message* message) {
+  if (!begin_step(source)) [[unlikely]]
+    return nullptr;  // it never leaves
   Rank& sender = ranks_[as_size(source)];
   const TypeLayout layout = TypeLayout::of(buffer.type);
   const std::size_t bytes = buffer.count * layout.size;
@@ -108,6 +113,11 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
 
 void SimulatedCluster::arrive(Packet* packet) {
   const int rank = packet->destination;
+  if (has_stopped(rank)) [[unlikely]] {
+    const std::unique_ptr<Packet> owned(packet);
+    if (packet->sender != nullptr) lost_.push_back(packet->sender);
+    return;
+  }
   Rank& receiver = ranks_[as_size(rank)];
   // One port: what arrives together comes in one after the other.
   const bool inside = stays(rank, packet->envelope.source);
@@ -130,6 +140,8 @@ void SimulatedCluster::arrive(Packet* packet) {
 }
 
 void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer, int source, WireTag tag) {
+  if (!begin_step(rank)) [[unlikely]]
+    return;
   if (const std::optional<Arrived> arrived = take_arrived(rank, source, tag)) {
     deliver(rank, message, buffer, static_cast<Packet*>(arrived->held));
   } else {
@@ -185,6 +197,8 @@ void SimulatedCluster::complete(int rank, Message& message) {
 }
 
 void SimulatedCluster::resume(int rank, std::coroutine_handle<> waiter) {
+  if (!begin_step(rank)) [[unlikely]]
+    return;
   const std::size_t before = FramePool::live_bytes();
   FramePool::begin_peak();
   waiter.resume();
@@ -210,6 +224,7 @@ void SimulatedCluster::forget(Message& message) noexcept {
 
 void SimulatedCluster::abandon(int rank, Message& message) noexcept {
   std::erase_if(ranks_[as_size(rank)].posted, [&](const auto& posted) { return posted.message == &message; });
+  std::erase(lost_, &message);
   packets_.for_each([&](Packet* packet) {
     if (packet->sender == &message) packet->sender = nullptr;
   });
@@ -220,19 +235,18 @@ void SimulatedCluster::abandon(int rank, Message& message) noexcept {
   }
 }
 
-std::string SimulatedCluster::describe_waiting() const {
-  constexpr std::size_t most = 8;
-  std::vector<std::string> waits;
-  std::size_t count = 0;
+std::span<Message* const> SimulatedCluster::pending() const {
+  pending_ = lost_;
+  const auto add = [&](const Packet* packet) {
+    if (packet->sender != nullptr) pending_.push_back(packet->sender);
+  };
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    for (const PostedReceive& posted : ranks_[rank].posted) {
-      if (++count > most) continue;
-      waits.push_back(
-          formatted("rank {} waits for rank {} in {}", rank, posted.source, posted.message->operation));
+    if (!has_stopped(static_cast<int>(rank))) {
+      for (const PostedReceive& posted : ranks_[rank].posted) pending_.push_back(posted.message);
     }
+    for (const Packet* packet : ranks_[rank].unexpected) add(packet);
   }
-  if (count > most) waits.push_back(formatted("and {} more", count - most));
-  return formatted("{}", joined(waits, "; "));
+  return pending_;
 }
 
 std::string SimulatedCluster::describe_unreceived() const {

@@ -54,17 +54,19 @@ class SimulatedCluster final : public Engine {
   ~SimulatedCluster() override;
 
   bool can_wait() const override { return false; }
+  std::span<Message* const> pending() const override;
+
+  bool has_stopped(int rank) const { return ranks_[as_size(rank)].steps_left == 0; }
   bool poll() override;
 
   /// That of a rank, traced if the options say so.
   std::unique_ptr<Transport> make_transport(int rank);
   /// Starts what a rank runs.
   void start(int rank, std::coroutine_handle<> program);
-  /// Until no packet is on its way.
+  /// Until nobody can go on, and no packet is on its way.
   void run();
 
-  /// Who waits for whom, and what was not received; empty if nothing is left.
-  std::string describe_waiting() const;
+  /// What was not received; empty if nothing is left.
   std::string describe_unreceived() const;
   SimulationReport report() const;
 
@@ -103,6 +105,7 @@ class SimulatedCluster final : public Engine {
   };
   struct Rank {
     double clock = 0;
+    int steps_left = -1;  ///< until it stops; -1: it does not
     Port port;
     int node = 0;
     double left = 0;  ///< when its latest message to another node had left
@@ -121,6 +124,11 @@ class SimulatedCluster final : public Engine {
   std::optional<Arrived> take_arrived(int rank, int source, WireTag tag);
   void deliver(int rank, Message& message, const Buffer& buffer, Packet* packet);
   void arrive(Packet* packet);
+  /// False: the rank has stopped, or does so now.
+  bool begin_step(int rank) {
+    int& left = ranks_[as_size(rank)].steps_left;
+    return left != 0 && (left < 0 || --left > 0);
+  }
   void complete(int rank, Message& message);
   void resume(int rank, std::coroutine_handle<> waiter);
   void resume_ready();
@@ -148,6 +156,8 @@ class SimulatedCluster final : public Engine {
   std::uint64_t messages_between_ = 0;
   std::uint64_t bytes_between_ = 0;
   PacketQueue<Packet> packets_;  ///< on their way
+  std::vector<Message*> lost_;   ///< sends that wait for a rank that has stopped
+  mutable std::vector<Message*> pending_;
   int max_depth_ = 0;
   std::vector<std::unique_ptr<Recorder>> recorders_;  ///< of each rank, if it is traced
   struct Ready {

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <optional>
+#include <vector>
 
 #include "async/engine.hpp"
 #include "transport/type_layout.hpp"
@@ -73,6 +74,9 @@ class Transport {
   virtual void abandon(Message& message) noexcept = 0;
   /// Does not resume who waited for a message that is done.
   virtual void forget(Message& message) noexcept = 0;
+
+  /// Ranks that have failed, as far as this process knows.
+  virtual std::vector<int> failed() { return {}; }
 
   /// Whether the communicator is gone.
   bool is_closed() const { return is_closed_; }
