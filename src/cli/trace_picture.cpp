@@ -49,7 +49,7 @@ std::string text_of(const Timeline& timeline, int number) {
 
 /// "wisp::bcast, call 3 on world".
 std::string name_of(const Timeline& timeline, int operation, int communicator, int call) {
-  const std::string name = text_of(timeline, operation);
+  std::string name = text_of(timeline, operation);
   if (communicator < 0) return name;
   const std::string place = text_of(timeline, communicator);
   return call < 0 ? fmt::format("{} on {}", name, place)

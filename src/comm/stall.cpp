@@ -145,10 +145,19 @@ void Stall::attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) 
     not_before_ = {};
   }
   const bool is_ours = waits_in == nullptr || waits_in->world.get() == &world_;
-  if (idle < patience_ || is_explained_ || idle < not_before_ || !is_ours) return;
+  if (idle < patience_ || idle < not_before_ || !is_ours) return;
   if (end_waits_for_failed(waits_in)) return;
   const Doing mine = doing(idle, waits_in);
   if (mine.waits.empty()) return;
+  if (is_explained_) {  // since then those that it waits for may have heard of a failure
+    not_before_ = mine.idle + patience_ / 2;
+    std::set<int> peers;
+    for (const Wait& wait : mine.waits) peers.insert(wait.peer);
+    for (const int peer : peers) {
+      if (peer != Wait::anyone && peer != world_.rank()) ask(peer);
+    }
+    return;
+  }
   investigator_ = this_thread();
   investigate(mine);
 }
@@ -156,8 +165,8 @@ void Stall::attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) 
 /// MPI itself ends what it waits for; the others are those that look for messages, also from any source.
 bool Stall::end_waits_for_failed(const Context* waits_in) {
   Failures& failures = world_.failures();
-  for (const int rank : world_.transport().failed()) failures.add_rank(rank);
-  const std::set<int>& failed = failures.ranks();
+  std::set<int> failed = failures.ranks();
+  for (const int rank : world_.transport().failed()) failed.insert(rank);
   if (failed.empty()) return false;
   const auto ending = failures.find_waits([&](const Message& message) {
     if (failed.contains(message.peer)) return message.peer;
@@ -215,11 +224,15 @@ void Stall::handle(const ServiceMessages::Received& received, const Doing& mine)
   }
 }
 
+void Stall::ask(int rank) {
+  messages_.tell(rank, {static_cast<std::int64_t>(Telling::question), investigation_});
+}
+
 bool Stall::has_asked(int rank) {
   if (known_.contains(rank) || silent_.contains(rank)) return true;
   const auto [asked, is_new] = asked_.try_emplace(rank, Clock::now());
   if (is_new) {
-    messages_.tell(rank, {static_cast<std::int64_t>(Telling::question), investigation_});
+    ask(rank);
   } else if (Clock::now() - asked->second > std::max(least_silence, patience_ / 10)) {
     silent_.insert(rank);
     return true;

@@ -45,6 +45,7 @@ class Stall final : public Attendant {
   void handle(const ServiceMessages::Received& received, const Doing& mine);
   bool end_waits_for_failed(const Context* waits_in);
   void forget();
+  void ask(int rank);
   /// True once the rank has answered, or has not for so long that it will not.
   bool has_asked(int rank);
   void investigate(const Doing& mine);

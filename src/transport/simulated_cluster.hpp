@@ -127,7 +127,8 @@ class SimulatedCluster final : public Engine {
   /// False: the rank has stopped, or does so now.
   bool begin_step(int rank) {
     int& left = ranks_[as_size(rank)].steps_left;
-    return left != 0 && (left < 0 || --left > 0);
+    if (left > 0) --left;
+    return left != 0;
   }
   void complete(int rank, Message& message);
   void resume(int rank, std::coroutine_handle<> waiter);
