@@ -7,11 +7,12 @@
 
 #include <vector>
 
-// Processes that fail while others live on: MPI's extension for it (ULFM), where there is one.
+// Processes that fail while others live on: MPI's extension for it (ULFM), in Open MPI. MPICH 4.0 has its
+// names, but ends a program that calls it.
 
 namespace wisp::detail {
 
-#ifdef MPIX_ERR_PROC_FAILED
+#ifdef OMPI_HAVE_MPI_EXT_FTMPI
 constexpr int process_failure_class = MPIX_ERR_PROC_FAILED;
 #else
 constexpr int process_failure_class = MPI_ERR_OTHER;
