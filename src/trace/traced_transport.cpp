@@ -37,6 +37,7 @@ TracedTransport::TracedTransport(std::unique_ptr<Transport> inner, Recorder& rec
     : inner_(std::move(inner)),
       recorder_(recorder),
       ranks_(std::make_shared<const std::vector<int>>(std::move(ranks))) {
+  const EngineLock lock(inner_->engine());
   std::uint64_t members = ranks_->size();
   for (const int rank : *ranks_) members = mix(members + static_cast<std::uint64_t>(rank));
   constexpr std::uint64_t few_bytes = (1 << 20) - 1;

@@ -81,7 +81,7 @@ void MpiEngine::refuse(const char* call) const {
       call);
 }
 
-MpiEngine::MpiEngine(MPI_Comm any) : Engine(threads_of_mpi()) {
+MpiEngine::MpiEngine(MPI_Comm any) : Engine(threads_of_mpi()), recorder_(recorder_of_environment()) {
   check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, any, &ended_), "MPI_Isend");
 }
 
@@ -97,11 +97,6 @@ bool MpiEngine::take_ended(MPI_Request& request) {
     check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
   }
   return true;
-}
-
-Recorder* MpiEngine::recorder() {
-  if (!std::exchange(knows_recorder_, true)) recorder_ = recorder_of_environment();
-  return recorder_.get();
 }
 
 void MpiEngine::close() noexcept {

@@ -45,7 +45,7 @@ class MpiEngine final : public Engine {
   void send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm);
 
   /// Writes WISP_TRACE.RANK, if that is set; else null.
-  Recorder* recorder();
+  Recorder* recorder() const { return recorder_.get(); }
 
   /// Takes a request that MPI has ended when it was made; false: it is not one. Such requests are one object,
   /// in Open MPI and in MPICH, and a look at the handle costs less than a test.
@@ -98,7 +98,6 @@ class MpiEngine final : public Engine {
   void refuse(const char* call) const override;
 
   bool is_closed_ = false;
-  bool knows_recorder_ = false;
   std::unique_ptr<Recorder> recorder_;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
