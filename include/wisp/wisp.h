@@ -78,6 +78,9 @@ int WISP_Comm_translate(WISP_Comm comm, int rank, WISP_Comm other, int* translat
    world[0..6:2]. Local. */
 int WISP_Comm_get_name(WISP_Comm comm, char* name, int* resultlen);
 int WISP_Comm_set_name(WISP_Comm comm, const char* name);
+/* The ranks of its processes that have failed, as far as this process knows, upwards: how many, and the first
+   `maxranks` of them. Local. What survivors do then: docs/failures.md. */
+int WISP_Comm_get_failed(WISP_Comm comm, int maxranks, int ranks[], int* count);
 /* The largest tag of a message. */
 int WISP_Comm_tag_ub(WISP_Comm comm, int* tag_ub);
 

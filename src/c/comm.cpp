@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "c/shims.hpp"
 
@@ -117,6 +119,16 @@ int WISP_Comm_get_name(WISP_Comm comm, char* name, int* resultlen) {
 
 int WISP_Comm_set_name(WISP_Comm comm, const char* name) {
   return guarded("WISP_Comm_set_name", [&] { comm_of(comm).set_name(&out(name, "name")); });
+}
+
+int WISP_Comm_get_failed(WISP_Comm comm, int maxranks, int ranks[], int* count) {
+  return guarded("WISP_Comm_get_failed", [&] {
+    const std::span<int> first(ranks, checked_count(maxranks, "maxranks"));
+    if (!first.empty()) out(ranks, "ranks");
+    const std::vector<int> failed = comm_of(comm).failed();
+    out(count, "count") = static_cast<int>(failed.size());
+    std::copy_n(failed.begin(), std::min(failed.size(), first.size()), first.begin());
+  });
 }
 
 int WISP_Comm_tag_ub(WISP_Comm comm, int* tag_ub) {

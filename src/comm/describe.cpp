@@ -75,6 +75,11 @@ void for_each_wait(const World& world, const std::function<void(Message&)>& of) 
   world.mailbox().for_each_waiting(of_this);
 }
 
+Wait wait_of(const Message& message, const World& world) {
+  const int peer = message.peer < 0 ? Wait::anyone : message.world->rank_in(world, message.peer);
+  return {peer, message.is_receive, message.operation, place_of(message)};
+}
+
 std::vector<Wait> waits_in(const World& world, const Context* context) {
   constexpr std::size_t most = 16;
   std::vector<Wait> waits;
@@ -85,8 +90,7 @@ std::vector<Wait> waits_in(const World& world, const Context* context) {
     if (!is_meant || message.is_background || message.done || message.world == nullptr ||
         waits.size() >= most)
       return;
-    const int peer = message.peer < 0 ? Wait::anyone : message.world->rank_in(world, message.peer);
-    waits.push_back({peer, message.is_receive, message.operation, place_of(message)});
+    waits.push_back(wait_of(message, world));
   };
   for (const Message* message : world.engine().pending()) add(*message);
   world.mailbox().for_each_waiting(add);

@@ -30,6 +30,9 @@ int call_of(const Message& message);
 /// Messages of this World that are not done, but those that nobody waits for.
 void for_each_wait(const World& world, const std::function<void(Message&)>& of);
 
+/// What is waited for with a message; ranks are those of `world`.
+Wait wait_of(const Message& message, const World& world);
+
 /// What this process waits for, of one context or (null) of all; the first few. Ranks are those of `world`.
 std::vector<Wait> waits_in(const World& world, const Context* context);
 

@@ -94,7 +94,7 @@ void Failures::end(const std::vector<Ending>& waits) {
   for (const Ending& wait : waits) {
     wait.message->error = process_failure_class;
     wait.message->failed = wait.failed;
-    note(*wait.message, wait.failed);
+    wait.message->world->failures().note(*wait.message, wait.failed);
     end_waiting(*wait.message);
   }
 }

@@ -54,7 +54,7 @@ class Failures {
     int failed;
   };
   std::vector<Ending> find_waits(const std::function<int(const Message&)>& failed) const;
-  void end(const std::vector<Ending>& waits);
+  static void end(const std::vector<Ending>& waits);
 
   /// They hold the World.
   void close() noexcept { left_.clear(); }

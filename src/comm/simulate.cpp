@@ -37,16 +37,30 @@ detail::Machine machine_of(const SimulationOptions& options, const detail::NodeL
   return machine;
 }
 
+/// What ranks that have not stopped wait for, of all in one pass.
+template <class Function>
+void for_each_wait(const detail::SimulatedCluster& cluster, const Worlds& worlds, Function of) {
+  const auto of_one = [&](detail::Message& message) {
+    const bool is_wait = message.world != nullptr && !message.is_background && !message.done;
+    if (is_wait && !cluster.has_stopped(message.world->rank())) of(message);
+  };
+  for (detail::Message* message : cluster.pending()) of_one(*message);
+  for (const auto& world : worlds) world->mailbox().for_each_waiting(of_one);
+}
+
 /// "rank 1 waits in wisp::bcast (call 1 on world) for a message from rank 0; …", of the first few.
-std::string describe_waits(const Worlds& worlds) {
+std::string describe_waits(const detail::SimulatedCluster& cluster, const Worlds& worlds) {
   constexpr std::size_t most = 8;
   std::vector<std::string> waits;
-  for (const auto& world : worlds) {
-    for (const detail::Wait& wait : detail::waits_in(*world, nullptr)) {
-      if (waits.size() == most) return detail::joined(waits, "; ") + "; …";
-      waits.push_back(detail::formatted("rank {} waits {}", world->rank(), detail::text_of(wait)));
+  for_each_wait(cluster, worlds, [&](const detail::Message& message) {
+    const detail::World& world = *message.world;
+    if (waits.size() == most) {
+      waits.push_back("…");
+    } else if (waits.size() < most) {
+      const std::string wait = detail::text_of(detail::wait_of(message, world));
+      waits.push_back(detail::formatted("rank {} waits {}", world.rank(), wait));
     }
-  }
+  });
   return detail::joined(waits, "; ");
 }
 
@@ -56,14 +70,12 @@ std::string describe_waits(const Worlds& worlds) {
 bool end_waits_for_stopped(const detail::SimulatedCluster& cluster, const Worlds& worlds) {
   const auto end_waits = [&](const auto& failed) {
     // All are found before any of them ends: who is about to hear of it does not know yet.
-    std::vector<std::pair<detail::World*, std::vector<detail::Failures::Ending>>> endings;
-    for (const auto& world : worlds) {
-      if (cluster.has_stopped(world->rank())) continue;
-      auto found = world->failures().find_waits(
-          [&](const detail::Message& message) { return failed(*world, message); });
-      if (!found.empty()) endings.emplace_back(world.get(), std::move(found));
-    }
-    for (const auto& [world, found] : endings) world->failures().end(found);
+    std::vector<detail::Failures::Ending> endings;
+    for_each_wait(cluster, worlds, [&](detail::Message& message) {
+      const int rank = failed(message);
+      if (rank >= 0) endings.push_back({&message, rank});
+    });
+    detail::Failures::end(endings);
     return !endings.empty();
   };
   int stopped = -1;
@@ -71,23 +83,21 @@ bool end_waits_for_stopped(const detail::SimulatedCluster& cluster, const Worlds
     if (stopped < 0 && cluster.has_stopped(world->rank())) stopped = world->rank();
   }
   if (stopped < 0) return false;
-  const auto told = [&](const detail::World& world, int by) {
-    return worlds[detail::as_size(by)]->failures().told_to(world.rank());
+  const auto told = [&](const detail::Message& message) {
+    return worlds[detail::as_size(message.peer)]->failures().told_to(message.world->rank());
   };
-  return end_waits([&](detail::World& world, const auto& message) {
+  return end_waits([&](const detail::Message& message) {
            const bool is_for_stopped = message.peer >= 0 && cluster.has_stopped(message.peer);
-           return is_for_stopped ? message.peer : world.failures().left_here_because_of(message);
+           return is_for_stopped ? message.peer : message.world->failures().left_here_because_of(message);
          }) ||
-         end_waits([&](detail::World& world, const auto& message) {
+         end_waits([&](const detail::Message& message) {
+           return message.peer < 0 ? -1 : detail::Failures::left_because_of(message, told(message));
+         }) ||
+         end_waits([&](const detail::Message& message) {
            return message.peer < 0 ? -1
-                                   : detail::Failures::left_because_of(message, told(world, message.peer));
+                                   : message.world->failures().elsewhere_because_of(message, told(message));
          }) ||
-         end_waits([&](detail::World& world, const auto& message) {
-           return message.peer < 0
-                      ? -1
-                      : world.failures().elsewhere_because_of(message, told(world, message.peer));
-         }) ||
-         end_waits([&](const auto&, const auto& message) { return message.peer < 0 ? stopped : -1; });
+         end_waits([&](const detail::Message& message) { return message.peer < 0 ? stopped : -1; });
 }
 
 }  // namespace
@@ -145,13 +155,13 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
   }
   if (!all_done) {
     detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: no message can move: {}; not received: {}",
-                        describe_waits(worlds), cluster.describe_unreceived());
+                        describe_waits(cluster, worlds), cluster.describe_unreceived());
   }
   if (!options.stops.empty()) return cluster.report();
   if (const std::string lost = cluster.describe_unreceived(); !lost.empty()) {
     detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: messages were never received: {}", lost);
   }
-  if (const std::string waits = describe_waits(worlds); !waits.empty()) {
+  if (const std::string waits = describe_waits(cluster, worlds); !waits.empty()) {
     detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: receives were never matched: {}", waits);
   }
   return cluster.report();

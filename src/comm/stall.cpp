@@ -173,7 +173,7 @@ bool Stall::end_waits_for_failed(const Context* waits_in) {
     if (const int because_of = failures.left_here_because_of(message); because_of >= 0) return because_of;
     return message.peer < 0 && message.context == waits_in ? *failed.begin() : -1;
   });
-  failures.end(ending);
+  Failures::end(ending);
   return !ending.empty();
 }
 
@@ -212,7 +212,7 @@ void Stall::handle(const ServiceMessages::Received& received, const Doing& mine)
         return of_communicator >= 0 ? of_communicator : world_.failures().elsewhere_because_of(message, told);
       };
       const auto ending = world_.failures().find_waits(failed);
-      world_.failures().end(ending);
+      Failures::end(ending);
       if (ending.empty() && is_current) known_[received.source] = std::move(doing);
       return;
     }

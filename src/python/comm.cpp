@@ -174,6 +174,8 @@ void define_comm(nb::module_& module) {
       .def_prop_rw(
           "name", &Comm::describe, [](const Comm& of, const std::string& name) { of.set_name(name); },
           "One that it was given, or how it was made, as in world[0..6:2].")
+      .def("get_failed", &Comm::failed,
+           "The ranks of its processes that have failed, as far as this process knows. Local.")
       .def("Get_rank", &Comm::rank)
       .def("Get_size", &Comm::size)
       .def("__repr__",

@@ -400,6 +400,10 @@ static void test_communicators(void) {
   OK(WISP_Comm_get_name(half, name, &value));
   EXPECT(value == 4 && strcmp(name, "half") == 0);
   EXPECT(WISP_Comm_get_name(half, NULL, &value) == MPI_ERR_ARG);
+  OK(WISP_Comm_get_failed(half, 0, NULL, &value));
+  EXPECT(value == 0);
+  EXPECT(WISP_Comm_get_failed(half, -1, NULL, &value) == MPI_ERR_COUNT);
+  EXPECT(WISP_Comm_get_failed(half, 1, NULL, &value) == MPI_ERR_ARG);
   OK(WISP_Comm_range(comm, 1, 0, 1, &none));
   EXPECT(none == WISP_COMM_NULL);
   OK(WISP_Comm_to_mpi(half, &made));
