@@ -36,7 +36,7 @@ struct SimulationOptions {
   int tag_upper_bound = (1 << 30) - 1;
   int mpi_communicators = 1;  ///< see DuplicateOptions
   bool attached = false;      ///< as Comm::attach instead of Comm::duplicate
-  /// Ranks that fail: each when it has begun so many steps (a message posted, or waited for to its end).
+  /// Ranks that fail: each behind so many steps (a message posted, or a wait that has ended).
   struct Stop {
     int rank;
     int steps = 0;

@@ -129,7 +129,7 @@ class Engine {
 
   /// Looks once, for somebody who does not wait but may look again and again.
   void look() {
-    constexpr unsigned looks_between_attentions = 256;
+    constexpr unsigned looks_between_attentions = 16;  // somebody may look ten times a second
     if (poll()) {
       empty_looks_ = 0;
       return;

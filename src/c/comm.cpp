@@ -111,9 +111,17 @@ int WISP_Comm_translate(WISP_Comm comm, int rank, WISP_Comm other, int* translat
 
 int WISP_Comm_get_name(WISP_Comm comm, char* name, int* resultlen) {
   return guarded("WISP_Comm_get_name", [&] {
-    const std::string full = comm_of(comm).describe().substr(0, MPI_MAX_OBJECT_NAME - 1);
-    std::memcpy(&out(name, "name"), full.c_str(), full.size() + 1);
-    out(resultlen, "resultlen") = static_cast<int>(full.size());
+    char& first = out(name, "name");
+    int& length = out(resultlen, "resultlen");
+    std::string text = comm_of(comm).describe();
+    if (text.size() >= MPI_MAX_OBJECT_NAME) {
+      std::size_t end = MPI_MAX_OBJECT_NAME - 1;
+      while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+        --end;  // not inside of a letter
+      text.resize(end);
+    }
+    std::memcpy(&first, text.c_str(), text.size() + 1);
+    length = static_cast<int>(text.size());
   });
 }
 

@@ -30,12 +30,13 @@ struct TraceArguments {
   double begin = 0;
   double end = 0;
   std::size_t messages = 5000;
+  std::size_t operations = 20000;
 };
 
-/// The file, and those of ranks: FILE.0, FILE.1, …
+/// The file, or those of ranks: FILE.0, FILE.1, …
 std::vector<fs::path> files_of(const fs::path& file) {
+  if (fs::is_regular_file(file)) return {file};
   std::vector<fs::path> files;
-  if (fs::is_regular_file(file)) files.push_back(file);
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const std::string begin = file.filename().string() + ".";
   std::error_code no_folder;
@@ -54,7 +55,10 @@ detail::Timeline read(const std::string& name) {
   if (files.empty())
     throw BadInput(fmt::format("wisp trace: there is no file {0}, and none of ranks ({0}.0, …)", name));
   std::vector<detail::RankTrace> ranks;
+  auto newest = fs::file_time_type::min();
+  int all = 0;
   for (const fs::path& file : files) {
+    const std::size_t before = ranks.size();
     std::ifstream in(file, std::ios::binary);
     const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     if (in.bad()) throw BadInput(fmt::format("wisp trace: {} cannot be read", file.string()));
@@ -63,6 +67,17 @@ detail::Timeline read(const std::string& name) {
     } catch (const Error& error) {
       throw BadInput(error.what());
     }
+    if (ranks.size() > before && fs::last_write_time(file) > newest) {
+      newest = fs::last_write_time(file);
+      all = ranks.back().ranks;
+    }
+  }
+  // Those of an earlier run with more ranks have not been written again.
+  const auto left_over = std::erase_if(
+      ranks, [all](const detail::RankTrace& one) { return one.ranks != all || one.rank >= all; });
+  if (left_over > 0) {
+    fmt::print(stderr, "wisp trace: {} of an earlier run, with another number of ranks, left out\n",
+               counted(static_cast<long long>(left_over), "file"));
   }
   return detail::timeline_of(ranks);
 }
@@ -72,7 +87,7 @@ int trace(const TraceArguments& arguments) {
   if (timeline.messages.empty())
     throw BadInput(fmt::format("wisp trace: {} holds no message", arguments.file));
   const Window window{arguments.begin, arguments.end > 0 ? arguments.end : timeline.seconds,
-                      arguments.messages};
+                      arguments.messages, arguments.operations};
   if (window.begin >= window.end) {
     throw BadInput(fmt::format("wisp trace: nothing is between --begin {} and the end, {}",
                                time_text(window.begin), time_text(window.end)));
@@ -105,6 +120,8 @@ Command add_trace(CLI::App& app) {
   command->add_option("--begin", arguments->begin, "Draw from here on, as in 20ms")->transform(seconds);
   command->add_option("--end", arguments->end, "Draw up to here")->transform(seconds);
   command->add_option("--messages", arguments->messages, "Draw no more than these")->capture_default_str();
+  command->add_option("--operations", arguments->operations, "The same, the longest of them")
+      ->capture_default_str();
   command->footer(
       "Examples:\n"
       "  WISP_TRACE=run.trace mpirun -n 16 ./simulation && wisp trace run.trace\n"

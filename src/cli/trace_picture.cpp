@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -32,7 +33,9 @@ std::string_view color_of(int operation) {
 std::string in_html(std::string_view text) {
   std::string safe;
   for (const char c : text) {
-    if (c == '<') {
+    if (static_cast<unsigned char>(c) < ' ') {
+      safe += ' ';
+    } else if (c == '<') {
       safe += "&lt;";
     } else if (c == '&') {
       safe += "&amp;";
@@ -73,18 +76,33 @@ Scale scale_of(const Timeline& timeline, const Window& window) {
   return {window, std::clamp(900.0 / timeline.ranks, 3.0, 32.0)};
 }
 
+/// Those in the window; of too many the longest.
+std::vector<const TracedOperation*> drawn_operations(const Timeline& timeline, const Window& window) {
+  std::vector<const TracedOperation*> drawn;
+  for (const TracedOperation& one : timeline.operations) {
+    if (one.end >= window.begin && one.begin <= window.end) drawn.push_back(&one);
+  }
+  if (drawn.size() <= window.operations) return drawn;
+  const auto middle = drawn.begin() + static_cast<std::ptrdiff_t>(window.operations);
+  std::ranges::nth_element(drawn, middle, std::greater<>(),
+                           [](const TracedOperation* one) { return one->end - one->begin; });
+  drawn.erase(middle, drawn.end());
+  std::ranges::sort(drawn);  // pointers into one vector: as before
+  return drawn;
+}
+
 void draw_operations(std::string& svg, const Timeline& timeline, const Scale& scale) {
   auto to = std::back_inserter(svg);
-  for (const TracedOperation& one : timeline.operations) {
-    if (!scale.shows(one.begin, one.end)) continue;
+  for (const TracedOperation* drawn : drawn_operations(timeline, scale.window)) {
+    const TracedOperation& one = *drawn;
     const double x = scale.x(one.begin);
-    fmt::format_to(
-        to,
-        R"(<rect x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}" fill="{}" fill-opacity="0.5"><title>rank {}: {}: )"
-        "{} from {}</title></rect>\n",
-        x, scale.y(one.rank) - 0.3 * scale.row, std::max(0.3, scale.x(one.end) - x), 0.6 * scale.row,
-        color_of(one.operation), one.rank, name_of(timeline, one.operation, one.communicator, one.call),
-        time_text(one.end - one.begin), time_text(one.begin));
+    fmt::format_to(to,
+                   R"(<rect x="{:.5f}" y="{:.1f}" width="{:.5f}" height="{:.1f}" fill="{}" stroke="{}">)"
+                   "<title>rank {}: {}: {} from {}</title></rect>\n",
+                   x, scale.y(one.rank) - 0.3 * scale.row, scale.x(one.end) - x, 0.6 * scale.row,
+                   color_of(one.operation), color_of(one.operation), one.rank,
+                   name_of(timeline, one.operation, one.communicator, one.call),
+                   time_text(one.end - one.begin), time_text(one.begin));
   }
 }
 
@@ -95,7 +113,7 @@ void draw_messages(std::string& svg, const Timeline& timeline, const Scale& scal
     if (!scale.shows(message.sent, message.received)) continue;
     if (++drawn > scale.window.messages) break;
     fmt::format_to(to,
-                   R"(<line x1="{:.2f}" y1="{:.1f}" x2="{:.2f}" y2="{:.1f}"><title>{} to {}: {} bytes, {}, )"
+                   R"(<line x1="{:.5f}" y1="{:.1f}" x2="{:.5f}" y2="{:.1f}"><title>{} to {}: {} bytes, {}, )"
                    "{}</title></line>\n",
                    scale.x(message.sent), scale.y(message.from), scale.x(message.received),
                    scale.y(message.to), message.from, message.to, message.bytes,
@@ -114,13 +132,14 @@ void draw_path(std::string& svg, const Timeline& timeline, const Scale& scale) {
       const TracedMessage& message = timeline.messages[as_size(step.message)];
       from = step.rank == message.to ? message.from : message.to;
     }
-    fmt::format_to(std::back_inserter(points), "{:.2f},{:.1f} {:.2f},{:.1f} ", scale.x(step.begin),
+    fmt::format_to(std::back_inserter(points), "{:.5f},{:.1f} {:.5f},{:.1f} ", scale.x(step.begin),
                    scale.y(from), scale.x(step.end), scale.y(step.rank));
   }
   fmt::format_to(to, "<polyline class=\"path\" points=\"{}\"/>\n", points);
 }
 
 constexpr std::string_view style =
+    "rect[stroke]{fill-opacity:.5;stroke-opacity:.5;stroke-width:.3;vector-effect:non-scaling-stroke}"
     "line{stroke:#333;stroke-opacity:.55;stroke-width:.8;vector-effect:non-scaling-stroke}"
     ".path{fill:none;stroke:#d62728;stroke-width:2;stroke-opacity:.8;vector-effect:non-scaling-stroke;"
     "pointer-events:none}";
@@ -159,6 +178,10 @@ struct Total {
   std::uint64_t bytes = 0;
 };
 
+std::vector<TracedOperation>::const_iterator first_of(const Timeline& timeline, int rank) {
+  return std::ranges::lower_bound(timeline.operations, rank, {}, &TracedOperation::rank);
+}
+
 using Totals = std::map<std::pair<int, int>, Total>;
 
 /// By operation and communicator. Of the path, what is outside of all operations is that of (-1, -1).
@@ -174,6 +197,9 @@ Totals totals_of(const Timeline& timeline) {
     total.messages += 1;
     total.bytes += message.bytes;
   }
+  // The path goes forwards in time, so each rank's operations are passed once.
+  using Operations = std::vector<const TracedOperation*>;
+  std::map<int, std::pair<std::vector<TracedOperation>::const_iterator, Operations>> at;
   for (const PathStep& step : timeline.critical_path) {
     double outside = step.end - step.begin;
     if (step.message >= 0) {
@@ -181,8 +207,12 @@ Totals totals_of(const Timeline& timeline) {
       totals[{message.operation, message.communicator}].on_path += outside;
       continue;
     }
-    auto one = std::ranges::lower_bound(timeline.operations, step.rank, {}, &TracedOperation::rank);
-    for (; one != timeline.operations.end() && one->rank == step.rank && one->begin < step.end; ++one) {
+    auto& [next, running] =
+        at.try_emplace(step.rank, first_of(timeline, step.rank), Operations()).first->second;
+    for (; next != timeline.operations.end() && next->rank == step.rank && next->begin < step.end; ++next)
+      running.push_back(&*next);
+    std::erase_if(running, [&](const TracedOperation* one) { return one->end <= step.begin; });
+    for (const TracedOperation* one : running) {
       const double both = std::min(one->end, step.end) - std::max(one->begin, step.begin);
       if (both <= 0 || outside <= 0) continue;
       totals[{one->operation, one->communicator}].on_path += std::min(both, outside);
@@ -215,6 +245,12 @@ std::string table(const Timeline& timeline) {
                    total.bytes);
   }
   return html + "</table>\n";
+}
+
+std::size_t operations_in(const Timeline& timeline, const Window& window) {
+  return static_cast<std::size_t>(std::ranges::count_if(timeline.operations, [&](const TracedOperation& one) {
+    return one.end >= window.begin && one.begin <= window.end;
+  }));
 }
 
 std::size_t messages_in(const Timeline& timeline, const Window& window) {
@@ -298,9 +334,11 @@ std::string page(const Timeline& timeline, const Window& window, const std::stri
   const Scale scale = scale_of(timeline, window);
   const double height = scale.row * timeline.ranks;
   const std::size_t shown = messages_in(timeline, window);
+  const std::size_t operations = operations_in(timeline, window);
   std::string html = fmt::format(
       "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{0}</title>\n<style>{1}{2}</style>\n"
-      "<h1>{0}</h1>\n<p>{3} ranks, {4}, {5} messages{6}{7}. Red: the critical path, the waits that decided "
+      "<h1>{0}</h1>\n<p>{3} ranks, {4}, {5} messages{6}{7}{8}. Red: the critical path, the waits that "
+      "decided "
       "how "
       "long it took. The wheel zooms, dragging moves, a double click shows all; what the pointer rests on is "
       "named.</p>\n",
@@ -308,6 +346,9 @@ std::string page(const Timeline& timeline, const Window& window, const std::stri
       timeline.messages.size(),
       shown > window.messages
           ? fmt::format(" (the first {} of {} in this window are drawn)", window.messages, shown)
+          : std::string(),
+      operations > window.operations
+          ? fmt::format(", of {} operations the longest {} are drawn", operations, window.operations)
           : std::string(),
       timeline.unmatched > 0 ? fmt::format("; of {} more one side is not in the trace", timeline.unmatched)
                              : std::string());

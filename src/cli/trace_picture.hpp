@@ -10,7 +10,8 @@ namespace wisp::cli {
 struct Window {
   double begin = 0;  ///< seconds
   double end = 0;
-  std::size_t messages = 5000;  ///< at most: the first ones
+  std::size_t messages = 5000;     ///< at most: the first ones
+  std::size_t operations = 20000;  ///< at most: the longest ones
 };
 
 /// "1.25 µs".

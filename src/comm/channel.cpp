@@ -2,6 +2,7 @@
 
 #include "comm/messages.hpp"
 #include "comm/world.hpp"
+#include "trace/recorder.hpp"
 
 namespace wisp {
 
@@ -34,6 +35,11 @@ Posted make_receive(World& world, const Mailbox::Pattern& pattern, const char* o
   return make_receive(world, pattern.source, pattern.context, tag, operation, wants_envelope);
 }
 
+void tell_recorder(World& world, const Context* context, int tag) {
+  if (world.recorder() != nullptr && context != nullptr) [[unlikely]]
+    world.recorder()->sending(*context, tag);
+}
+
 }  // namespace
 
 Posted post_send(Context& context, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
@@ -41,6 +47,7 @@ Posted post_send(Context& context, const ConstBuffer& buffer, int destination, i
   World& world = *context.world;
   const WireTag wire_tag = context.tag_to(tag, destination);
   if (wire_tag >= 0) [[likely]] {
+    tell_recorder(world, &context, tag);
     Message* sent = world.transport().send(buffer, destination, wire_tag, mode, operation);
     return described(sent, world, &context, tag, destination, operation);
   }
@@ -51,6 +58,7 @@ Posted post_send(Context& context, const ConstBuffer& buffer, int destination, i
 
 Posted post_send(World& world, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
                  const char* operation, Context* context, int tag_there) {
+  tell_recorder(world, context, tag_there);
   Message* sent = world.transport().send(buffer, destination, tag, mode, operation);
   return described(sent, world, context, tag_there, destination, operation);
 }
@@ -110,6 +118,7 @@ Posted Channel::post_send_packed(detail::ScratchVector& packed, std::size_t byte
   const detail::WireTag tag = context_->tag_to(tag_, peer);
   if (tag < 0) [[unlikely]]
     return post_send({packed.data(), bytes, MPI_PACKED}, destination);
+  detail::tell_recorder(in, context_.get(), tag_);
   detail::Message* sent = in.transport().send_packed(packed, bytes, peer, tag, operation_);
   return detail::described(sent, in, context_.get(), tag_, peer, operation_);
 }

@@ -85,8 +85,7 @@ int Context::look_up(int peer) {
 
 void run_to_end(const ContextPtr& context, Task<> task) {
   const EngineLock lock = detail::lock(context, "wisp::Comm::run");
-  Recorder* const recorder = context->world->recorder();
-  const std::uint64_t begin = recorder != nullptr ? recorder->now() : 0;
+  const TracedWait wait(context->world->recorder(), *context.get());
   const auto handle = task.handle();
   handle.resume();
   if (!handle.done()) {
@@ -96,8 +95,6 @@ void run_to_end(const ContextPtr& context, Task<> task) {
     }
     engine.run_until([handle] { return handle.done(); }, context.get());
   }
-  if (recorder != nullptr) [[unlikely]]
-    recorder->add_wait(*context.get(), begin);
   handle.promise().take();
 }
 

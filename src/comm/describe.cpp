@@ -36,15 +36,15 @@ std::string describe(const Context& context) {
   return group.empty() ? "a chain of " + below : describe(group, world.size(), below);
 }
 
-int call_of(const Message& message) {
-  if (message.context == nullptr || message.tag < 0) return -1;
-  const TagLayout& tags = message.context->world->tags();
+int call_of(const Context& context, int tag) {
+  if (tag < 0) return -1;
+  const TagLayout& tags = context.world->tags();
   using Lane = TagLayout::Lane;
-  const Lane lane = tags.lane(message.tag);
+  const Lane lane = tags.lane(tag);
   if ((lane != Lane::numbered && lane < Lane::of_numbered) || lane >= Lane::of_own_tag ||
-      tags.is_persistent(message.tag))
+      tags.is_persistent(tag))
     return -1;
-  return static_cast<int>(tags.count_before(message.tag, message.context->counters->collectives));
+  return static_cast<int>(tags.count_before(tag, context.counters->collectives));
 }
 
 std::string place_of(const Message& message) {
@@ -64,7 +64,7 @@ std::string place_of(const Message& message) {
   if (lane == Lane::own_tag || lanes >= static_cast<int>(Lane::of_own_tag))
     return formatted("own_tag {} on {}", number, name);
   if (tags.is_persistent(message.tag)) return formatted("a persistent call on {}", name);
-  return formatted("call {} on {}", call_of(message) + 1, name);
+  return formatted("call {} on {}", call_of(context, message.tag) + 1, name);
 }
 
 void for_each_wait(const World& world, const std::function<void(Message&)>& of) {
@@ -76,17 +76,17 @@ void for_each_wait(const World& world, const std::function<void(Message&)>& of) 
 }
 
 Wait wait_of(const Message& message, const World& world) {
-  const int peer = message.peer < 0 ? Wait::anyone : message.world->rank_in(world, message.peer);
+  int peer = Wait::anyone;
+  if (message.peer >= 0) peer = message.world->rank_in(world, message.peer);
+  if (message.peer >= 0 && peer < 0) peer = Wait::outside;
   return {peer, message.is_receive, message.operation, place_of(message)};
 }
 
 std::vector<Wait> waits_in(const World& world, const Context* context) {
   constexpr std::size_t most = 16;
   std::vector<Wait> waits;
-  const bool is_simulated = !world.engine().can_wait();  // with all ranks in one engine
   const auto add = [&](const Message& message) {
-    const bool is_meant =
-        (context == nullptr || message.context == context) && (message.world == &world || !is_simulated);
+    const bool is_meant = context != nullptr ? message.context == context : message.world == &world;
     if (!is_meant || message.is_background || message.done || message.world == nullptr ||
         waits.size() >= most)
       return;

@@ -24,8 +24,8 @@ std::string describe(const Context& context);
 /// the communicators that the two ranks share.
 std::string place_of(const Message& message);
 
-/// Which of the collectives that its communicator numbers a message belongs to, from 0; or -1.
-int call_of(const Message& message);
+/// Which of the collectives that a communicator numbers has this tag, from 0; or -1.
+int call_of(const Context& context, int tag);
 
 /// Messages of this World that are not done, but those that nobody waits for.
 void for_each_wait(const World& world, const std::function<void(Message&)>& of);
@@ -33,7 +33,8 @@ void for_each_wait(const World& world, const std::function<void(Message&)>& of);
 /// What is waited for with a message; ranks are those of `world`.
 Wait wait_of(const Message& message, const World& world);
 
-/// What this process waits for, of one context or (null) of all; the first few. Ranks are those of `world`.
+/// What this process waits for, of one context or (null) of this World; the first few. Ranks are those of
+/// `world`.
 std::vector<Wait> waits_in(const World& world, const Context* context);
 
 }  // namespace wisp::detail

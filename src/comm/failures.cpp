@@ -90,6 +90,25 @@ std::vector<Failures::Ending> Failures::find_waits(const std::function<int(const
   return found;
 }
 
+int Failures::source_gone(const Message& message, const std::set<int>& failed) const {
+  const auto is_why = [&](int rank) {
+    return (is_collective(message) || !acknowledged_.contains(rank)) &&
+           world_.mailbox().may_come_from(message, rank);
+  };
+  const auto found = std::ranges::find_if(failed, is_why);
+  return message.peer >= 0 || found == failed.end() ? -1 : *found;
+}
+
+bool Failures::end_waits_for(const std::set<int>& failed) {
+  const auto ending = find_waits([&](const Message& message) {
+    if (failed.contains(message.peer)) return message.peer;
+    const int because_of = left_here_because_of(message);
+    return because_of >= 0 ? because_of : source_gone(message, failed);
+  });
+  end(ending);
+  return !ending.empty();
+}
+
 void Failures::end(const std::vector<Ending>& waits) {
   for (const Ending& wait : waits) {
     wait.message->error = process_failure_class;
@@ -108,7 +127,10 @@ std::vector<int> Comm::failed() const {
   if (!context_) throw Error(MPI_ERR_COMM, std::string(call) + ": the communicator is empty");
   const detail::EngineLock lock = detail::lock(context_, call);
   detail::World& world = *context_->world;
+  if (world.closed())
+    throw Error(MPI_ERR_COMM, std::string(call) + ": the MPI communicator below has been freed");
   for (const int rank : world.transport().failed()) world.failures().add_rank(rank);
+  world.failures().acknowledge();
   std::vector<int> ranks;
   for (const int rank : world.failures().ranks()) {
     if (const int here = group_.from_world(rank); here >= 0) ranks.push_back(here);

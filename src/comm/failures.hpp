@@ -27,6 +27,8 @@ class Failures {
   /// Of the World, those whose failure this process has had an error of, or has asked for.
   const std::set<int>& ranks() const { return ranks_; }
   void add_rank(int rank) { ranks_.insert(rank); }
+  /// The user has asked for them: messages from any source may come from the others now.
+  void acknowledge() { acknowledged_ = ranks_; }
   /// The wait for this message has ended because a rank is gone.
   void note(const Message& message, int failed);
 
@@ -48,6 +50,10 @@ class Failures {
   /// Because of whom it is elsewhere, if that is news here; or -1.
   int elsewhere_because_of(const Message& message, const Told& told) const;
 
+  /// Ends what waits for one that is gone, or in a communicator that this process has left for that; and what
+  /// waits for any source, if that one may have been it and the user has not heard of it.
+  bool end_waits_for(const std::set<int>& failed);
+
   /// The waits of this World for which `failed` gives a rank; and their end.
   struct Ending {
     Message* message;
@@ -67,7 +73,10 @@ class Failures {
   };
 
   World& world_;
+  int source_gone(const Message& message, const std::set<int>& failed) const;
+
   std::set<int> ranks_;
+  std::set<int> acknowledged_;
   std::vector<LeftHere> left_;
 };
 

@@ -196,6 +196,14 @@ void Mailbox::wait(Waiting waiting) {
   look();
 }
 
+bool Mailbox::may_come_from(const Message& message, int rank) const {
+  return std::ranges::any_of(waiting_, [&](const Waiting& waiting) {
+    const Pattern& pattern = waiting.pattern;
+    return waiting.message == &message &&
+           (pattern.source >= 0 ? pattern.source == rank : pattern.members.from_world(rank) >= 0);
+  });
+}
+
 bool Mailbox::look() {
   codes_.look();
   bool moved = use_codes();

@@ -86,6 +86,9 @@ class Mailbox final : public Watcher {
     }
   }
 
+  /// Whether a message that is waited for here may be one of this rank's.
+  bool may_come_from(const Message& message, int rank) const;
+
   bool look() override;
   void abandon(Message& message) noexcept;
   /// Whoever waits here learns that the communicator is gone.

@@ -162,7 +162,9 @@ Status wait_for(const Comm& comm, const Posted& posted) {
     if (!engine.can_wait()) {
       throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the message instead");
     }
-    engine.run_until([&] { return posted.done(); }, CommAccess::context(comm).get());
+    const detail::ContextPtr& context = CommAccess::context(comm);
+    const detail::TracedWait wait(context->world->recorder(), *context.get());
+    engine.run_until([&] { return posted.done(); }, context.get());
   }
   return status_of(posted.await_resume(), comm);
 }
@@ -225,7 +227,7 @@ std::optional<Status> Comm::iprobe(int source, int tag) const {
   if (source == MPI_PROC_NULL) return Status{MPI_PROC_NULL, any_tag, 0};
   const detail::Mailbox::Pattern pattern = checked_pattern(*this, source, tag, call);
   detail::World& world = *context_->world;
-  if (world.engine().can_wait()) world.engine().poll();
+  if (world.engine().can_wait()) world.engine().look();
   const std::optional<detail::Envelope> found = world.mailbox().probe_now(pattern);
   if (!found) return std::nullopt;
   return status_of(*found, *this);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "comm/world.hpp"
+#include "trace/recorder.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -127,7 +128,11 @@ Status Request::wait() {
   if (!active()) return {};
   detail::ContextPtr context;
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request::wait");
-  if (!done()) engine_of_living(context_).run_until([this] { return done(); }, context_.get());
+  if (!done()) {
+    detail::Engine& engine = engine_of_living(context_);
+    const detail::TracedWait wait(context_->world->recorder(), *context_.get());
+    engine.run_until([this] { return done(); }, context_.get());
+  }
   return take(context);
 }
 
@@ -155,6 +160,8 @@ class Request::Several {
 
   /// Null if no request is active.
   detail::Engine* engine() const { return engine_; }
+  /// A wait for any of them, in the trace.
+  detail::TracedWait traced() const { return {context_->world->recorder(), *context_.get()}; }
 
  private:
   detail::ContextPtr context_;
@@ -210,6 +217,7 @@ std::optional<Completion> wait_any(std::span<Request> requests) {
   const Request::Several several(requests, "wisp::wait_any");
   std::optional<Completion> completion;
   if (several.engine() != nullptr) {
+    const detail::TracedWait wait = several.traced();
     several.engine()->run_until([&] { return (completion = test_any(requests)).has_value(); });
   }
   return completion;
@@ -219,6 +227,7 @@ std::vector<Completion> wait_some(std::span<Request> requests) {
   const Request::Several several(requests, "wisp::wait_some");
   std::vector<Completion> completions;
   if (several.engine() != nullptr) {
+    const detail::TracedWait wait = several.traced();
     several.engine()->run_until([&] { return !(completions = test_some(requests)).empty(); });
   }
   return completions;

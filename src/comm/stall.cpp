@@ -1,10 +1,12 @@
 #include "comm/stall.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <numeric>
 #include <utility>
 
 #include "comm/describe.hpp"
@@ -19,13 +21,15 @@ using Words = ServiceMessages::Words;
 
 /// Who shares its core may not come to answer at once.
 constexpr milliseconds least_silence(2000);
+constexpr milliseconds default_patience(60000);
 /// Ranks that are busy now may wait for us later: whom to tell is not looked for among all.
 constexpr int most_asked_for_report = 4;
 
 enum class Telling : std::int64_t {
   question,  ///< investigation
-  answer,    ///< investigation, milliseconds idle, waits, what Failures tells
-  report     ///< subject, text
+  answer,    ///< investigation, milliseconds idle, whether blocked, waits, what Failures tells
+  report,    ///< investigation, subject, text
+  receipt    ///< investigation: a report of it has been said
 };
 
 void append(Words& words, const std::string& text) {
@@ -54,7 +58,7 @@ class Reader {
 
 Words answer_of(std::int64_t investigation, const Doing& doing, const Failures::Told& told) {
   Words words{static_cast<std::int64_t>(Telling::answer), investigation, doing.idle.count(),
-              static_cast<std::int64_t>(doing.waits.size())};
+              doing.is_blocked ? 1 : 0, static_cast<std::int64_t>(doing.waits.size())};
   for (const Wait& wait : doing.waits) {
     words.push_back(wait.peer);
     words.push_back(wait.is_receive ? 1 : 0);
@@ -72,6 +76,7 @@ Words answer_of(std::int64_t investigation, const Doing& doing, const Failures::
 Doing doing_in(Reader& reader) {
   Doing doing;
   doing.idle = milliseconds(reader.number());
+  doing.is_blocked = reader.number() != 0;
   const auto waits = static_cast<std::size_t>(reader.number());
   for (std::size_t i = 0; i < waits; ++i) {
     Wait wait;
@@ -97,17 +102,17 @@ Failures::Told told_in(Reader& reader) {
   return told;
 }
 
+/// 0: nothing is said.
 milliseconds patience_of_environment() {
-  constexpr double default_seconds = 60;
   const char* value = std::getenv("WISP_STALL_SECONDS");
-  if (value == nullptr || *value == '\0') return milliseconds(static_cast<int>(default_seconds * 1000));
+  if (value == nullptr || *value == '\0') return default_patience;
   char* end = nullptr;
   const double seconds = std::strtod(value, &end);
   if (*end != '\0' || !(seconds >= 0 && seconds < 1e6)) {
     throw_error(MPI_ERR_ARG,
                 "wisp: WISP_STALL_SECONDS = {} is no number of seconds from 0 (never) to 1,000,000", value);
   }
-  return milliseconds(static_cast<std::int64_t>(seconds * 1000));
+  return milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
 }
 
 }  // namespace
@@ -115,24 +120,29 @@ milliseconds patience_of_environment() {
 Stall::Stall(World& world, WireTag tag)
     : world_(world),
       messages_(world, tag, "who waits for whom", true),
-      patience_(patience_of_environment()) {}
+      patience_(patience_of_environment()),
+      is_told_(patience_ > milliseconds(0)) {
+  if (!is_told_) patience_ = default_patience;  // of failures
+}
 
-Doing Stall::doing(std::chrono::nanoseconds idle, const Context* waits_in) const {
-  Doing doing{std::chrono::duration_cast<milliseconds>(idle), detail::waits_in(world_, waits_in)};
+Doing Stall::doing(const Now& now) const {
+  Doing doing{std::chrono::duration_cast<milliseconds>(now.idle), now.is_blocked,
+              detail::waits_in(world_, now.waits_in)};
   if (doing.waits.empty()) doing.waits = detail::waits_in(world_, nullptr);
   return doing;
 }
 
-void Stall::answer(std::chrono::nanoseconds idle, const Context* waits_in) {
-  messages_.take_arrived();
-  if (!messages_.has_incoming()) return;
-  const Doing mine = doing(idle, waits_in);
-  while (const auto received = messages_.next()) handle(*received, mine);
+void Stall::attend_look(std::chrono::nanoseconds idle) {
+  const Now now{idle, nullptr, false};
+  answer(now);
+  if (idle >= patience_) hear_of_failures(doing(now));
 }
 
 void Stall::attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) {
-  answer(idle, waits_in);
-  if (patience_ == milliseconds(0)) return;
+  const Now wait{idle, waits_in, true};
+  answer(wait);
+  const auto& failed = world_.failures().ranks();
+  if (!failed.empty() && world_.failures().end_waits_for(failed)) return;
   // One thread's wait at a time, for those of others come and go; until that one has not been here for long.
   const auto now = Clock::now();
   const bool is_theirs = investigator_ != nullptr && investigator_ != this_thread();
@@ -145,36 +155,41 @@ void Stall::attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) 
     not_before_ = {};
   }
   const bool is_ours = waits_in == nullptr || waits_in->world.get() == &world_;
-  if (idle < patience_ || idle < not_before_ || !is_ours) return;
-  if (end_waits_for_failed(waits_in)) return;
-  const Doing mine = doing(idle, waits_in);
+  if (idle < patience_ || !is_ours) return;
+  const Doing mine = doing(wait);
   if (mine.waits.empty()) return;
-  if (is_explained_) {  // since then those that it waits for may have heard of a failure
-    not_before_ = mine.idle + patience_ / 2;
-    std::set<int> peers;
-    for (const Wait& wait : mine.waits) peers.insert(wait.peer);
-    for (const int peer : peers) {
-      if (peer != Wait::anyone && peer != world_.rank()) ask(peer);
-    }
-    return;
-  }
+  hear_of_failures(mine);
+  if (!is_told_ || is_explained_ || idle < not_before_) return;
   investigator_ = this_thread();
   investigate(mine);
 }
 
-/// MPI itself ends what it waits for; the others are those that look for messages, also from any source.
-bool Stall::end_waits_for_failed(const Context* waits_in) {
-  Failures& failures = world_.failures();
-  std::set<int> failed = failures.ranks();
+void Stall::answer(const Now& now) {
+  const auto time = Clock::now();
+  const bool was_away = time - std::exchange(looked_at_, time) > least_silence;
+  messages_.take_arrived();
+  if (!messages_.has_incoming()) return;
+  const Doing mine = doing(now);
+  while (const auto received = messages_.next()) {
+    // Whoever has reported something meanwhile does not count on this rank any more.
+    const bool is_report = received->words.front() == static_cast<std::int64_t>(Telling::report);
+    if (!is_report || !was_away) handle(*received, mine);
+  }
+}
+
+/// Again and again: those that it waits for may not know yet when they are asked first.
+void Stall::hear_of_failures(const Doing& mine) {
+  const auto now = Clock::now();
+  if (now < next_hearing_) return;
+  next_hearing_ = now + patience_ / 2;
+  std::set<int> failed = world_.failures().ranks();
   for (const int rank : world_.transport().failed()) failed.insert(rank);
-  if (failed.empty()) return false;
-  const auto ending = failures.find_waits([&](const Message& message) {
-    if (failed.contains(message.peer)) return message.peer;
-    if (const int because_of = failures.left_here_because_of(message); because_of >= 0) return because_of;
-    return message.peer < 0 && message.context == waits_in ? *failed.begin() : -1;
-  });
-  Failures::end(ending);
-  return !ending.empty();
+  if (!failed.empty() && world_.failures().end_waits_for(failed)) return;
+  std::set<int> peers;
+  for (const Wait& wait : mine.waits) peers.insert(wait.peer);
+  for (const int peer : peers) {
+    if (peer >= 0 && peer != world_.rank()) ask(peer);
+  }
 }
 
 void Stall::close() noexcept {
@@ -188,40 +203,56 @@ void Stall::close() noexcept {
 
 /// What is known is of another time.
 void Stall::forget() {
-  if (asked_.empty()) return;
   ++investigation_;
   known_.clear();
   silent_.clear();
   asked_.clear();
+  reported_to_.clear();
 }
 
 void Stall::handle(const ServiceMessages::Received& received, const Doing& mine) {
   Reader reader(received.words);
-  switch (static_cast<Telling>(reader.number())) {
+  const auto telling = static_cast<Telling>(reader.number());
+  const std::int64_t investigation = reader.number();
+  switch (telling) {
     case Telling::question:
       messages_.tell(received.source,
-                     answer_of(reader.number(), mine, world_.failures().told_to(received.source)));
+                     answer_of(investigation, mine, world_.failures().told_to(received.source)));
       return;
     case Telling::answer: {
-      const bool is_current = reader.number() == investigation_;
-      Doing doing = doing_in(reader);
-      const Failures::Told told = told_in(reader);
-      const auto failed = [&](const Message& message) {
-        if (message.peer != received.source) return -1;
-        const int of_communicator = Failures::left_because_of(message, told);
-        return of_communicator >= 0 ? of_communicator : world_.failures().elsewhere_because_of(message, told);
-      };
-      const auto ending = world_.failures().find_waits(failed);
-      Failures::end(ending);
-      if (ending.empty() && is_current) known_[received.source] = std::move(doing);
+      const Doing doing = doing_in(reader);
+      hear_answer(received.source, doing, told_in(reader), investigation == investigation_);
       return;
     }
     case Telling::report: {
       const std::int64_t subject = reader.number();
       print_once(subject, reader.text());
+      messages_.tell(received.source, {static_cast<std::int64_t>(Telling::receipt), investigation});
       return;
     }
+    case Telling::receipt:
+      is_explained_ = is_explained_ || investigation == investigation_;
   }
+}
+
+void Stall::hear_answer(int source, const Doing& doing, const Failures::Told& told, bool is_current) {
+  // One that waits for good somewhere else will not come; but one that is busy, or in the same call, will.
+  const auto is_elsewhere = [&](const Message& message) {
+    const Wait mine = wait_of(message, world_);
+    return is_current && doing.is_blocked && doing.idle >= patience_ / 2 &&
+           std::ranges::none_of(doing.waits, [&](const Wait& wait) {
+             return wait.operation == mine.operation && wait.place == mine.place;
+           });
+  };
+  const auto failed = [&](const Message& message) {
+    if (message.peer != source) return -1;
+    const int because_of = Failures::left_because_of(message, told);
+    if (because_of >= 0 || !is_elsewhere(message)) return because_of;
+    return world_.failures().elsewhere_because_of(message, told);
+  };
+  const auto ending = world_.failures().find_waits(failed);
+  Failures::end(ending);
+  if (ending.empty() && is_current) known_[source] = doing;
 }
 
 void Stall::ask(int rank) {
@@ -246,33 +277,39 @@ void Stall::investigate(const Doing& mine) {
     for (const int rank : *unknown) has_asked(rank);
     return;
   }
-  const auto& why = std::get<Explanation>(found);
+  auto why = std::get<Explanation>(found);
   using End = Explanation::End;
   if (why.end == End::moving) {  // no stall: later once more
     forget();
     not_before_ = mine.idle + patience_ / 2;
     return;
   }
-  const std::string text = text_of(why, mine.idle);
+  std::vector<int> to(as_size(std::min(world_.rank(), most_asked_for_report)));
+  std::iota(to.begin(), to.end(), 0);
   if (why.end == End::cycle) {
-    // Its lowest rank says so, and who only waits for one of it is silent.
-    const auto lowest = std::ranges::min_element(why.path, {}, [](const auto& step) { return step.rank; });
-    if (why.last == world_.rank() && lowest->rank == world_.rank()) std::fputs(text.c_str(), stderr);
-    is_explained_ = true;
-    return;
+    if (why.last != world_.rank()) {  // those of it say so
+      is_explained_ = true;
+      return;
+    }
+    why.begin_with_lowest();
+    to.clear();
+    if (why.last != world_.rank()) to = {why.last};
   }
-  report(subject_of(why), text);
+  report(subject_of(why), text_of(why, mine.idle), to);
 }
 
-void Stall::report(std::int64_t subject, const std::string& text) {
-  for (int rank = 0; rank < std::min(world_.rank(), most_asked_for_report); ++rank) {
+/// To be said by the first of these that takes it up, or by this one.
+void Stall::report(std::int64_t subject, const std::string& text, std::span<const int> to) {
+  for (const int rank : to) {
     if (!has_asked(rank)) return;
     if (!known_.contains(rank)) continue;
-    Words words{static_cast<std::int64_t>(Telling::report), subject};
-    append(words, text);
-    messages_.tell(rank, std::move(words));
-    is_explained_ = true;
-    return;
+    const auto [told, is_new] = reported_to_.try_emplace(rank, Clock::now());
+    if (is_new) {
+      Words words{static_cast<std::int64_t>(Telling::report), investigation_, subject};
+      append(words, text);
+      messages_.tell(rank, std::move(words));
+    }
+    if (Clock::now() - told->second <= least_silence) return;
   }
   print_once(subject, text);
   is_explained_ = true;

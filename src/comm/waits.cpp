@@ -9,7 +9,46 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t longest_path = 64;
+/// What is looked at of a stall of many ranks.
+constexpr std::size_t most_ranks = 64;
+
+/// One that is waited for, and where it was come upon.
+struct Reached {
+  int rank;
+  const Doing* doing;
+  std::size_t from;  ///< the place of the one that waits for it
+  const Wait* by;
+};
+
+std::vector<Explanation::Step> path_to(const std::vector<Reached>& reached, std::size_t at,
+                                       const Wait& last) {
+  std::vector<Explanation::Step> path{{reached[at].rank, last}};
+  for (; at != 0; at = reached[at].from) path.push_back({reached[reached[at].from].rank, *reached[at].by});
+  std::ranges::reverse(path);
+  return path;
+}
+
+const Wait& first_for_one(const Doing& doing) {
+  const auto named = std::ranges::find_if(doing.waits, [](const Wait& wait) { return wait.peer >= 0; });
+  return named == doing.waits.end() ? doing.waits.front() : *named;
+}
+
+/// Of ranks that wait for each other only.
+Explanation walk(int rank, const Doing& mine, const std::map<int, Doing>& known) {
+  using End = Explanation::End;
+  Explanation why;
+  int at = rank;
+  for (const Doing* now = &mine;; now = &known.at(at)) {
+    const Wait& next = first_for_one(*now);
+    why.path.push_back({at, next});
+    at = why.last = next.peer;
+    const bool is_on_path = std::ranges::any_of(why.path, [&](const auto& step) { return step.rank == at; });
+    if (at < 0 || is_on_path || why.path.size() >= most_ranks || !known.contains(at)) {
+      why.end = at < 0 ? End::anyone : is_on_path ? End::cycle : End::too_long;
+      return why;
+    }
+  }
+}
 
 bool is_same_place(const Wait& one, const Wait& other) {
   return one.place == other.place && one.operation != other.operation;
@@ -21,62 +60,45 @@ std::variant<Explanation, std::vector<int>> explain(int rank, const Doing& mine,
                                                     const std::map<int, Doing>& known,
                                                     const std::set<int>& silent, milliseconds least_idle) {
   using End = Explanation::End;
-  Explanation why;
-  const Doing* now = &mine;
-  for (;;) {
+  std::vector<Reached> reached{{rank, &mine, 0, nullptr}};
+  bool is_moving = false;
+  for (std::size_t at = 0; at < reached.size() && at < most_ranks; ++at) {
+    const Doing& doing = *reached[at].doing;
+    if (doing.waits.empty() || (at > 0 && doing.idle < least_idle)) {
+      is_moving = true;
+      continue;
+    }
     std::vector<int> unknown;
-    for (const Wait& wait : now->waits) {
-      if (wait.peer != Wait::anyone && wait.peer != rank && !known.contains(wait.peer) &&
-          !silent.contains(wait.peer) && std::ranges::count(unknown, wait.peer) == 0) {
+    for (const Wait& wait : doing.waits) {
+      if (silent.contains(wait.peer)) return Explanation{path_to(reached, at, wait), End::silent, wait.peer};
+      const auto is_theirs = [&](const Reached& one) { return one.rank == wait.peer; };
+      if (wait.peer < 0 || std::ranges::any_of(reached, is_theirs)) continue;
+      if (const auto told = known.find(wait.peer); told != known.end()) {
+        reached.push_back({wait.peer, &told->second, at, &wait});
+      } else if (std::ranges::count(unknown, wait.peer) == 0) {
         unknown.push_back(wait.peer);
       }
     }
     if (!unknown.empty()) return unknown;
-    const auto choose = [&]() -> const Wait* {
-      const Wait* chosen = nullptr;
-      for (const Wait& wait : now->waits) {
-        if (silent.contains(wait.peer)) return &wait;  // that is why
-        if (chosen == nullptr || (chosen->peer == Wait::anyone && wait.peer != Wait::anyone)) chosen = &wait;
-      }
-      return chosen;
-    };
-    const Wait* next = choose();
-    const int from = why.path.empty() ? rank : why.last;
-    if (next == nullptr) {  // it tells nothing: it is between two waits
-      why.end = End::moving;
-      return why;
-    }
-    why.path.push_back({from, *next});
-    why.last = next->peer;
-    if (next->peer == Wait::anyone) {
-      why.end = End::anyone;
-      return why;
-    }
-    if (silent.contains(next->peer)) {
-      why.end = End::silent;
-      return why;
-    }
-    const bool is_on_path =
-        std::ranges::any_of(why.path, [&](const auto& step) { return step.rank == next->peer; });
-    if (is_on_path || why.path.size() >= longest_path) {
-      why.end = is_on_path ? End::cycle : End::too_long;
-      return why;
-    }
-    now = &known.at(next->peer);
-    if (now->idle < least_idle) {
-      why.end = End::moving;
-      return why;
-    }
   }
+  return is_moving ? Explanation{} : walk(rank, mine, known);
+}
+
+void Explanation::begin_with_lowest() {
+  path.erase(path.begin(), std::ranges::find(path, last, &Step::rank));
+  std::ranges::rotate(path, std::ranges::min_element(path, {}, &Step::rank));
+  last = path.front().rank;
 }
 
 std::int64_t subject_of(const Explanation& why) {
-  if (why.end == Explanation::End::anyone) return why.path.back().rank;
-  return why.last;
+  if (why.end == Explanation::End::cycle) return -1 - why.last;
+  return why.last < 0 ? why.path.back().rank : why.last;
 }
 
 std::string text_of(const Wait& wait) {
-  const std::string peer = wait.peer == Wait::anyone ? "any rank" : formatted("rank {}", wait.peer);
+  const std::string peer = wait.peer == Wait::anyone ? "any rank"
+                           : wait.peer < 0           ? "a process outside of world"
+                                                     : formatted("rank {}", wait.peer);
   return formatted("in {} ({}) {} {}", wait.operation, wait.place,
                    wait.is_receive ? "for a message from" : "until a message is taken by", peer);
 }

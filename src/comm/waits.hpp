@@ -15,6 +15,7 @@ namespace wisp::detail {
 /// What one rank waits for; ranks are those of the World.
 struct Wait {
   static constexpr int anyone = -1;
+  static constexpr int outside = -2;  ///< a process that is not in this World
 
   int peer = anyone;
   bool is_receive = true;
@@ -28,6 +29,7 @@ std::string text_of(const Wait& wait);
 /// What a rank has answered.
 struct Doing {
   std::chrono::milliseconds idle{0};  ///< how long nothing has moved there
+  bool is_blocked = true;             ///< in a wait; else it looks now and then
   std::vector<Wait> waits;            ///< the first few
 };
 
@@ -42,9 +44,14 @@ struct Explanation {
   std::vector<Step> path;
   End end = End::moving;
   int last = Wait::anyone;  ///< whom the last of the path waits for; of a cycle, where it begins
+
+  /// Of a cycle: leaves out what leads to it, and begins with its lowest rank.
+  void begin_with_lowest();
 };
 
 /// Follows the waits of `rank` as far as they are known: the explanation, or the ranks that are to be asked.
+/// All of its waits: a receive that is posted for later is one of them, so it is no cycle if any of them
+/// leads to a rank that moves.
 std::variant<Explanation, std::vector<int>> explain(int rank, const Doing& mine,
                                                     const std::map<int, Doing>& known,
                                                     const std::set<int>& silent,

@@ -144,7 +144,7 @@ World::World(std::unique_ptr<Transport> transport, const Facts& facts)
       pair_numbers_(facts.size) {
 #ifndef SMPI_H  // where all ranks stall, SimGrid says so
   const EngineLock lock(engine_);
-  engine_.add_attendant(stall_);
+  if (engine_.can_wait()) engine_.add_attendant(stall_);  // a million simulated ranks need none
 #endif
 }
 

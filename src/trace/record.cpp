@@ -1,6 +1,7 @@
 #include "trace/record.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <string_view>
@@ -10,22 +11,34 @@
 namespace wisp::detail {
 namespace {
 
-constexpr std::string_view magic = "wisptrace1\n";
+constexpr std::string_view magic = "wisptrace2\n";
 
 using Bytes = std::vector<std::byte>;
 
-void put(Bytes& to, std::uint64_t number) {
-  for (; number >= 128; number >>= 7) to.push_back(static_cast<std::byte>(number | 128));
-  to.push_back(static_cast<std::byte>(number));
-}
+/// The numbers of one record, side by side.
+class Packed {
+ public:
+  Packed& put(std::uint64_t number) {
+    for (; number >= 128; number >>= 7) bytes_[size_++] = static_cast<std::byte>(number | 128);
+    bytes_[size_++] = static_cast<std::byte>(number);
+    return *this;
+  }
+  /// Small ones of either sign become small ones.
+  Packed& put_signed(std::int64_t number) {
+    return put(static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63));
+  }
+  void append_to(Bytes& to) const { to.insert(to.end(), bytes_.data(), bytes_.data() + size_); }
 
-/// Small ones of either sign become small ones.
-void put_signed(Bytes& to, std::int64_t number) {
-  put(to, static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63));
-}
+ private:
+  static constexpr std::size_t most_numbers = 10;
+  static constexpr std::size_t most_bytes = 10;  // of one: 64 bits in parts of 7
+
+  std::array<std::byte, most_numbers * most_bytes> bytes_;  // NOLINT: nobody reads beyond size_
+  std::size_t size_ = 0;
+};
 
 void put_text(Bytes& to, std::string_view text) {
-  put(to, text.size());
+  Packed().put(text.size()).append_to(to);
   const auto* first = reinterpret_cast<const std::byte*>(text.data());
   to.insert(to.end(), first, first + text.size());
 }
@@ -96,34 +109,36 @@ void read_records(Reader reader, RankTrace& rank) {
 }  // namespace
 
 int TraceWriter::add_text(const std::string& text) {
-  put(bytes_, static_cast<std::uint64_t>(TraceRecord::Kind::text));
+  Packed().put(static_cast<std::uint64_t>(TraceRecord::Kind::text)).append_to(bytes_);
   put_text(bytes_, text);
   return texts_++;
 }
 
 void TraceWriter::add(const TraceRecord& record) {
-  put(bytes_, static_cast<std::uint64_t>(record.kind));
-  put_signed(bytes_, static_cast<std::int64_t>(record.begin - latest_));
+  Packed numbers;
+  numbers.put(static_cast<std::uint64_t>(record.kind))
+      .put_signed(static_cast<std::int64_t>(record.begin - latest_))
+      .put(record.end - record.begin)
+      .put_signed(record.communicator);
   latest_ = record.begin;
-  put(bytes_, record.end - record.begin);
-  put_signed(bytes_, record.communicator);
-  if (record.kind == TraceRecord::Kind::wait) return;
-  put_signed(bytes_, record.peer);
-  put(bytes_, record.world);
-  put_signed(bytes_, record.tag);
-  put(bytes_, record.bytes);
-  put_signed(bytes_, record.operation);
-  put_signed(bytes_, record.call);
+  if (record.kind != TraceRecord::Kind::wait) {
+    numbers.put_signed(record.peer)
+        .put(record.world)
+        .put_signed(record.tag)
+        .put(record.bytes)
+        .put_signed(record.operation)
+        .put_signed(record.call);
+  }
+  numbers.append_to(bytes_);
 }
 
-std::vector<std::byte> TraceWriter::take_chunk(int rank, const std::string& host) {
+std::vector<std::byte> TraceWriter::take_chunk(int rank, int ranks, const std::string& host) {
   Bytes body;
   put_text(body, host);
   Bytes chunk;
   const auto* first = reinterpret_cast<const std::byte*>(magic.data());
   chunk.insert(chunk.end(), first, first + magic.size());
-  put_signed(chunk, rank);
-  put(chunk, body.size() + bytes_.size());
+  Packed().put_signed(rank).put_signed(ranks).put(body.size() + bytes_.size()).append_to(chunk);
   chunk.insert(chunk.end(), body.begin(), body.end());
   chunk.insert(chunk.end(), bytes_.begin(), bytes_.end());
   bytes_.clear();
@@ -138,9 +153,10 @@ void read_trace(std::span<const std::byte> chunks, const std::string& file, std:
     if (std::memcmp(begin.data(), magic.data(), magic.size()) != 0)
       throw_error(MPI_ERR_FILE, "wisp: {} is no trace of this version of wisp", file);
     const int rank = reader.small();
+    const int all = reader.small();
     Reader body(reader.take(reader.number()), file);
     const auto found = std::ranges::find(ranks, rank, &RankTrace::rank);
-    RankTrace& of_rank = found != ranks.end() ? *found : ranks.emplace_back(RankTrace{rank, {}, {}, {}});
+    RankTrace& of_rank = found != ranks.end() ? *found : ranks.emplace_back(RankTrace{rank, all, {}, {}, {}});
     of_rank.host = body.text();
     read_records(body, of_rank);
   }

@@ -8,25 +8,27 @@
 
 // What a trace holds, and how it is written: chunks of one rank's records each, about 15 bytes a message.
 //
-//   chunk    "wisptrace1\n", rank, bytes of what follows; host; records
+//   chunk    "wisptrace2\n", rank, number of ranks, bytes of what follows; host; records
 //   record   a kind; then numbers of 7 bits a byte, times as differences to the record before
 //
-// Texts are written once a rank, before the first record that names them; later by their number.
+// Texts are written before the first record that names them, later by their number: the name of an operation
+// once a rank, that of a communicator once for each.
 
 namespace wisp::detail {
 
 struct TraceRecord {
-  enum class Kind : std::uint8_t { text, send, receive, wait };
+  /// An arrival is a receive that took what had come: nobody knows since when it was waited for.
+  enum class Kind : std::uint8_t { text, send, receive, arrival, wait };
 
   Kind kind = Kind::wait;
   std::uint64_t begin = 0;  ///< in nanoseconds of the host's clock: posted, or the wait's begin
-  std::uint64_t end = 0;    ///< done; of a send that nobody has to wait for: when the call was done
+  std::uint64_t end = 0;    ///< done; of a send that nobody has to wait for: the same
   int peer = -1;            ///< rank in MPI_COMM_WORLD
   std::uint64_t world = 0;  ///< which communicator below carries it …
   std::int64_t tag = 0;     ///< … with which tag there
   std::uint64_t bytes = 0;  ///< of a send
   int operation = -1;       ///< the text with this number
-  int communicator = -1;    ///< the same; -1: a send does not tell, its receiver does
+  int communicator = -1;    ///< the same; -1: it is not told
   int call = -1;            ///< which one on that communicator, from 0; -1: not numbered
 
   bool operator==(const TraceRecord&) const = default;
@@ -35,6 +37,7 @@ struct TraceRecord {
 /// The records of one rank.
 struct RankTrace {
   int rank = -1;
+  int ranks = 0;  ///< in all
   std::string host;
   std::vector<std::string> texts;
   std::vector<TraceRecord> records;
@@ -49,7 +52,7 @@ class TraceWriter {
 
   std::size_t bytes() const { return bytes_.size(); }
   /// A chunk of what was added since the last one.
-  std::vector<std::byte> take_chunk(int rank, const std::string& host);
+  std::vector<std::byte> take_chunk(int rank, int ranks, const std::string& host);
 
  private:
   std::vector<std::byte> bytes_;

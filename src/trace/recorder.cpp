@@ -1,14 +1,16 @@
 #include "trace/recorder.hpp"
 
+#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "comm/describe.hpp"
 #include "comm/world.hpp"
 #include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
+#include "wisp/error.hpp"
 
 namespace wisp::detail {
 
@@ -26,28 +28,51 @@ void TraceFile::append(const std::vector<std::byte>& chunk) noexcept {
 }
 
 int Recorder::operation(const char* name) {
+  if (name == latest_operation_.first) return latest_operation_.second;
   const auto [known, is_new] = operations_.try_emplace(name, -1);
   if (is_new) {
     const auto [text, is_new_text] = texts_.try_emplace(name, -1);
     if (is_new_text) text->second = writer_.add_text(name);
     known->second = text->second;
   }
+  latest_operation_ = {name, known->second};
   return known->second;
 }
 
 int Recorder::communicator(const Context& context) {
-  if (context.traced_name < 0) {
-    const auto [text, is_new] = texts_.try_emplace(describe(context), -1);
-    if (is_new) text->second = writer_.add_text(text->first);
-    context.traced_name = text->second;
-  }
+  // Written for each, also where others have the same name: so they can be told apart.
+  if (context.traced_name < 0) context.traced_name = writer_.add_text(describe(context));
   return context.traced_name;
 }
 
 void Recorder::add(const TraceRecord& record) {
-  constexpr std::size_t enough = 1 << 20;
-  writer_.add(record);
-  if (writer_.bytes() > enough) flush();
+  // Many are packed in a row: what a message finds in the cache is that of the program.
+  constexpr std::size_t enough_to_pack = 128;
+  records_.push_back(record);
+  if (records_.size() < enough_to_pack) return;
+  pack();
+  constexpr std::size_t enough_to_write = 1 << 16;
+  if (writer_.bytes() > enough_to_write || clock_.compared_at() - flushed_at_ > longest_kept) flush();
+}
+
+void Recorder::pack() {
+  clock_.compare();
+  for (TraceRecord& record : records_) {
+    record.begin = clock_.nanoseconds(record.begin);
+    record.end = std::max(record.begin, clock_.nanoseconds(record.end));
+    writer_.add(record);
+  }
+  records_.clear();
+}
+
+void Recorder::sending(const Context& context, int tag) {
+  next_communicator_ = communicator(context);
+  next_call_ = call_of(context, tag);
+}
+
+void Recorder::describe_send(TraceRecord& record) {
+  record.communicator = std::exchange(next_communicator_, -1);
+  record.call = std::exchange(next_call_, -1);
 }
 
 void Recorder::add_wait(const Context& context, std::uint64_t begin) {
@@ -59,23 +84,29 @@ void Recorder::add_wait(const Context& context, std::uint64_t begin) {
 }
 
 void Recorder::flush() noexcept {
-  if (writer_.bytes() > 0) file_->append(writer_.take_chunk(rank_, host_));
+  pack();
+  flushed_at_ = clock_.compared_at();
+  if (writer_.bytes() > 0) file_->append(writer_.take_chunk(rank_, ranks_, host_));
 }
 
-std::unique_ptr<Recorder> recorder_of_environment() {
+std::unique_ptr<Recorder> recorder_of_environment(MPI_Comm any) {
   const char* name = std::getenv("WISP_TRACE");
   if (name == nullptr || *name == '\0') return nullptr;
+  const MPI_Comm all = has_mpi_world() ? MPI_COMM_WORLD : any;
   int rank = 0;
-  if (has_mpi_world()) check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  int ranks = 0;
+  check_mpi(MPI_Comm_rank(all, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(all, &ranks), "MPI_Comm_size");
   char host[MPI_MAX_PROCESSOR_NAME] = {};
   int length = 0;
   check_mpi(MPI_Get_processor_name(host, &length), "MPI_Get_processor_name");
-  const auto clock = [] {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-  };
-  const auto file = std::make_shared<TraceFile>(formatted("{}.{}", name, rank));
-  return std::make_unique<Recorder>(rank, host, clock, file);
+  try {
+    const auto file = std::make_shared<TraceFile>(formatted("{}.{}", name, rank));
+    return std::make_unique<Recorder>(rank, ranks, host, TraceClock(), file);
+  } catch (const Error& error) {  // of one rank alone: the program goes on, and the others do
+    std::fprintf(stderr, "%s (WISP_TRACE = %s): nothing is recorded\n", error.what(), name);
+    return nullptr;
+  }
 }
 
 }  // namespace wisp::detail

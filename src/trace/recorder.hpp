@@ -1,14 +1,17 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "async/engine.hpp"
 #include "trace/record.hpp"
+#include "trace/trace_clock.hpp"
 #include "wisp/posted.hpp"
 
 namespace wisp::detail {
@@ -30,20 +33,33 @@ class TraceFile {
   bool has_failed_ = false;
 };
 
-/// Records what one rank does. Under its engine's lock.
-class Recorder {
+/// Records what one rank does. Under its engine's lock. What has been recorded is written when it is much,
+/// after a second, and when nothing moves: whoever looks for a program that hangs or crashes finds it.
+class Recorder final : public Attendant {
  public:
-  /// Nanoseconds.
-  using Clock = std::function<std::uint64_t()>;
+  Recorder(int rank, int ranks, std::string host, TraceClock clock, std::shared_ptr<TraceFile> file)
+      : rank_(rank),
+        ranks_(ranks),
+        host_(std::move(host)),
+        clock_(std::move(clock)),
+        file_(std::move(file)) {}
+  ~Recorder() override { flush(); }
 
-  Recorder(int rank, std::string host, Clock clock, std::shared_ptr<TraceFile> file)
-      : rank_(rank), host_(std::move(host)), now_(std::move(clock)), file_(std::move(file)) {}
-  ~Recorder() { flush(); }
+  void attend_wait(std::chrono::nanoseconds idle, const Context*) override { attend_look(idle); }
+  void attend_look(std::chrono::nanoseconds idle) override {
+    if (idle > std::chrono::nanoseconds(longest_kept)) flush();
+  }
+  void attend_end() noexcept override { flush(); }
 
-  std::uint64_t now() const { return now_(); }
+  /// In ticks of the clock, as the times of records that are added.
+  std::uint64_t now() const { return clock_.ticks(); }
   /// What a record is told of an operation, which stays, and of a context.
   int operation(const char* name);
   int communicator(const Context& context);
+  /// Whose the next message is that is sent.
+  void sending(const Context& context, int tag);
+  /// Puts that into its record.
+  void describe_send(TraceRecord& record);
   /// Which World of those with so many members, the same on all of them, if they make theirs in one order.
   std::uint64_t number_of_world(std::uint64_t members) { return members + worlds_[members]++; }
 
@@ -53,17 +69,46 @@ class Recorder {
   void flush() noexcept;
 
  private:
+  void pack();
+
+  static constexpr std::uint64_t longest_kept = 1'000'000'000;
+
   int rank_;
+  int ranks_;
   std::string host_;
-  Clock now_;
+  TraceClock clock_;
   std::shared_ptr<TraceFile> file_;
+  std::vector<TraceRecord> records_;  ///< not packed yet
   TraceWriter writer_;
+  std::pair<const char*, int> latest_operation_{nullptr, -1};
   std::unordered_map<const char*, int> operations_;
-  std::map<std::string, int> texts_;
+  std::map<std::string, int> texts_;  ///< names of operations
   std::map<std::uint64_t, std::uint64_t> worlds_;
+  int next_communicator_ = -1;  ///< of what is about to be sent
+  int next_call_ = -1;
+  std::uint64_t flushed_at_ = 0;
 };
 
-/// Of the process: writes to the file WISP_TRACE.RANK; null where that is not set.
-std::unique_ptr<Recorder> recorder_of_environment();
+/// What passes while this lives is a wait, if there is a recorder.
+class TracedWait {
+ public:
+  TracedWait(Recorder* recorder, const Context& context)
+      : recorder_(recorder), context_(context), begin_(recorder != nullptr ? recorder->now() : 0) {}
+  TracedWait(const TracedWait&) = delete;
+  TracedWait& operator=(const TracedWait&) = delete;
+  ~TracedWait() {
+    if (recorder_ != nullptr) [[unlikely]]
+      recorder_->add_wait(context_, begin_);
+  }
+
+ private:
+  Recorder* recorder_;
+  const Context& context_;
+  std::uint64_t begin_;
+};
+
+/// Of the process: writes to the file WISP_TRACE.RANK; null where that is not set, or cannot be written.
+/// Where there is no MPI_COMM_WORLD, the rank is that in `any`.
+std::unique_ptr<Recorder> recorder_of_environment(MPI_Comm any);
 
 }  // namespace wisp::detail

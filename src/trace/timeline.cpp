@@ -15,6 +15,7 @@ using Kind = TraceRecord::Kind;
 /// A record with its rank, and the texts' numbers of all ranks.
 struct Event : TraceRecord {
   int rank = -1;
+  int context = -1;  ///< the number of the communicator on its rank
 };
 
 struct Pair {
@@ -38,6 +39,7 @@ std::vector<Event> events_of(const std::vector<RankTrace>& ranks, std::vector<st
     };
     for (const TraceRecord& record : rank.records) {
       Event event{record, rank.rank};
+      event.context = record.communicator;
       event.operation = number(record.operation);
       event.communicator = number(record.communicator);
       events.push_back(event);
@@ -56,7 +58,7 @@ std::vector<Pair> pairs_of(const std::vector<Event>& events, std::size_t& unmatc
   for (const Event& event : events) {
     if (event.kind == Kind::send) {
       queues[{event.rank, event.peer, event.world, event.tag}].sends.push_back(&event);
-    } else if (event.kind == Kind::receive) {
+    } else if (event.kind == Kind::receive || event.kind == Kind::arrival) {
       queues[{event.peer, event.rank, event.world, event.tag}].receives.push_back(&event);
     }
   }
@@ -107,21 +109,45 @@ std::map<int, std::int64_t> corrections(const std::vector<RankTrace>& ranks, con
   return of_rank;
 }
 
+/// Since when a rank has waited at a time, if it has.
+class Waits {
+ public:
+  explicit Waits(std::vector<TracedOperation> waits) {
+    for (const TracedOperation& wait : waits) of_rank_[wait.rank].push_back(wait);
+    for (auto& [rank, of_rank] : of_rank_) std::ranges::stable_sort(of_rank, {}, &TracedOperation::begin);
+  }
+
+  std::optional<double> since(int rank, double time) const {
+    const auto of_rank = of_rank_.find(rank);
+    if (of_rank == of_rank_.end()) return std::nullopt;
+    auto after = std::ranges::upper_bound(of_rank->second, time, {}, &TracedOperation::begin);
+    constexpr int most_nested = 4;
+    for (int i = 0; i < most_nested && after != of_rank->second.begin(); ++i) {
+      --after;
+      if (after->end >= time) return after->begin;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::map<int, std::vector<TracedOperation>> of_rank_;
+};
+
 void add_operations(Timeline& timeline, const std::vector<TracedOperation>& waits) {
-  using Key = std::tuple<int, int, int, int>;
+  using Key = std::tuple<int, int, int, int, int>;
   std::map<Key, TracedOperation> open;
   const auto close = [&](const TracedOperation& ended) { timeline.operations.push_back(ended); };
   std::vector<TracedOperation> ends;
   for (const TracedMessage& message : timeline.messages) {
-    ends.push_back(
-        {message.from, message.sent, message.left, message.operation, message.communicator, message.call});
+    ends.push_back({message.from, message.sent, message.left, message.operation, message.communicator,
+                    message.call, message.from_context});
     ends.push_back({message.to, message.posted, message.received, message.operation, message.communicator,
-                    message.call});
+                    message.call, message.to_context});
   }
   std::ranges::stable_sort(ends, {}, &TracedOperation::begin);
   for (const TracedOperation& part : ends) {
     const auto [place, is_new] =
-        open.try_emplace(Key{part.rank, part.operation, part.communicator, part.call}, part);
+        open.try_emplace(Key{part.rank, part.operation, part.communicator, part.call, part.context}, part);
     if (is_new) continue;
     TracedOperation& before = place->second;
     if (part.call < 0 && part.begin > before.end) {  // nobody numbers these: another one
@@ -140,7 +166,7 @@ void add_operations(Timeline& timeline, const std::vector<TracedOperation>& wait
     TracedOperation* only = nullptr;
     int inside = 0;
     for (; at != timeline.operations.end() && at->rank == wait.rank && at->begin <= wait.end; ++at) {
-      if (at->communicator != wait.communicator) continue;
+      if (at->communicator != wait.communicator || at->context != wait.context) continue;
       only = &*at;
       ++inside;
     }
@@ -179,9 +205,10 @@ void add_critical_path(Timeline& timeline) {
       if (end.time > time || passed[as_size(end.message)]) continue;
       const TracedMessage& message = timeline.messages[as_size(end.message)];
       // Who was there later has kept the other one waiting; a sender only if it did wait.
-      const bool waited_for_sender = message.sent >= message.posted;
-      if (end.is_receive ? waited_for_sender : !waited_for_sender && message.left >= message.posted)
-        next = end;
+      const bool waited_for_sender = message.sent >= message.awaited;
+      const bool waited_for_receiver =
+          message.posted > message.awaited_to_leave && message.left >= message.posted;
+      if (end.is_receive ? waited_for_sender : waited_for_receiver) next = end;
     }
     if (!next) break;
     const TracedMessage& message = timeline.messages[as_size(next->message)];
@@ -217,14 +244,34 @@ Timeline timeline_of(const std::vector<RankTrace>& ranks) {
   for (const Event& event : events) {
     timeline.seconds = std::max(timeline.seconds, seconds(event.end));
     if (event.kind == Kind::wait)
-      waits.push_back({event.rank, seconds(event.begin), seconds(event.end), -1, event.communicator, -1});
+      waits.push_back(
+          {event.rank, seconds(event.begin), seconds(event.end), -1, event.communicator, -1, event.context});
   }
+  const Waits waits_of(waits);
   for (const Pair& pair : pairs) {
     const Event& send = *pair.send;
     const Event& receive = *pair.receive;
-    timeline.messages.push_back({send.rank, receive.rank, seconds(send.begin), seconds(send.end),
-                                 seconds(receive.begin), seconds(receive.end), send.bytes, send.operation,
-                                 receive.communicator, receive.call});
+    TracedMessage message{send.rank,
+                          receive.rank,
+                          seconds(send.begin),
+                          seconds(send.end),
+                          seconds(receive.begin),
+                          seconds(receive.end),
+                          seconds(receive.begin),
+                          seconds(send.begin),
+                          send.bytes,
+                          send.operation,
+                          receive.communicator >= 0 ? receive.communicator : send.communicator,
+                          receive.call,
+                          send.context,
+                          receive.context};
+    if (const auto since = waits_of.since(receive.rank, message.received)) {
+      message.awaited = receive.kind == Kind::arrival ? *since : std::max(*since, message.posted);
+      message.posted = std::min(message.posted, message.awaited);
+    }
+    if (const auto since = waits_of.since(send.rank, message.left))
+      message.awaited_to_leave = std::max(*since, message.sent);
+    timeline.messages.push_back(message);
   }
   std::ranges::stable_sort(timeline.messages, {}, &TracedMessage::sent);
   add_operations(timeline, waits);

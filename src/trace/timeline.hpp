@@ -18,10 +18,14 @@ struct TracedMessage {
   double left = 0;    ///< … who could go on without waiting for it from then
   double posted = 0;  ///< its receive
   double received = 0;
+  double awaited = 0;           ///< since then its receiver has done nothing but wait
+  double awaited_to_leave = 0;  ///< the same of its sender
   std::uint64_t bytes = 0;
   int operation = -1;  ///< a text
   int communicator = -1;
   int call = -1;
+  int from_context = -1;  ///< which communicator of those of the same name, of the sender
+  int to_context = -1;    ///< of the receiver
 };
 
 /// An operation on one rank, from its first message to its last; a blocking call from its begin to its end.
@@ -32,6 +36,7 @@ struct TracedOperation {
   int operation = -1;
   int communicator = -1;
   int call = -1;
+  int context = -1;
 };
 
 /// The path goes along a rank, or from one rank to another with a message.
@@ -52,8 +57,9 @@ struct Timeline {
   std::size_t unmatched = 0;                ///< sends and receives whose other end is not in the trace
 };
 
-/// Clocks of different hosts are set by the messages between them: as if the fastest one each way had taken
-/// the same time.
+/// `awaited` is told by the waits that a rank has recorded: a receive that was posted long before is not
+/// waited for while its rank computes. Clocks of different hosts are set by the messages between them: as if
+/// the fastest one each way had taken the same time.
 Timeline timeline_of(const std::vector<RankTrace>& ranks);
 
 }  // namespace wisp::detail

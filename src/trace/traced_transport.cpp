@@ -17,6 +17,9 @@ int global(const std::vector<int>& ranks, int rank) {
 
 class TracedTransport::Pending final : public MessageObserver {
  public:
+  static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }
+
   Pending(TracedTransport& of, const TraceRecord& record)
       : recorder_(of.recorder_), ranks_(of.ranks_), record_(record) {}
 
@@ -54,12 +57,13 @@ TraceRecord TracedTransport::record_of_send(std::size_t bytes, int destination, 
   record.tag = tag;
   record.bytes = bytes;
   record.operation = recorder_.operation(operation);
+  recorder_.describe_send(record);
   return record;
 }
 
 Message* TracedTransport::sent(TraceRecord record, Message* message) {
   if (message == nullptr || message->done) {
-    record.end = recorder_.now();
+    record.end = record.begin;
     recorder_.add(record);
   } else {
     message->observer = new Pending(*this, record);
@@ -86,9 +90,9 @@ void TracedTransport::send_owned(ScratchVector packed, int destination, WireTag 
   sent(record, nullptr);
 }
 
-void TracedTransport::observe_receive(Message& message, int source, WireTag tag) {
+void TracedTransport::observe_receive(Message& message, TraceRecord::Kind kind, int source, WireTag tag) {
   TraceRecord record;
-  record.kind = TraceRecord::Kind::receive;
+  record.kind = kind;
   record.begin = recorder_.now();
   record.peer = global(*ranks_, source);
   record.world = world_;
@@ -96,18 +100,19 @@ void TracedTransport::observe_receive(Message& message, int source, WireTag tag)
   record.operation = recorder_.operation(message.operation);
   if (message.context != nullptr) {
     record.communicator = recorder_.communicator(*message.context);
-    record.call = call_of(message);
+    record.call = call_of(*message.context, message.tag);
   }
+  if (source < 0) message.wants_envelope = true;  // it tells whose it was
   message.observer = new Pending(*this, record);
 }
 
 void TracedTransport::receive(Message& message, const Buffer& buffer, int source, WireTag tag) {
-  observe_receive(message, source, tag);
+  observe_receive(message, TraceRecord::Kind::receive, source, tag);
   inner_->receive(message, buffer, source, tag);
 }
 
 void TracedTransport::receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) {
-  observe_receive(message, arrived.envelope.source, arrived.envelope.tag);
+  observe_receive(message, TraceRecord::Kind::arrival, arrived.envelope.source, arrived.envelope.tag);
   inner_->receive_arrived(message, buffer, arrived);
 }
 

@@ -46,7 +46,7 @@ class TracedTransport final : public Transport {
 
   TraceRecord record_of_send(std::size_t bytes, int destination, WireTag tag, const char* operation);
   Message* sent(TraceRecord record, Message* message);
-  void observe_receive(Message& message, int source, WireTag tag);
+  void observe_receive(Message& message, TraceRecord::Kind kind, int source, WireTag tag);
 
   std::unique_ptr<Transport> inner_;
   Recorder& recorder_;

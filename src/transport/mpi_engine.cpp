@@ -81,7 +81,8 @@ void MpiEngine::refuse(const char* call) const {
       call);
 }
 
-MpiEngine::MpiEngine(MPI_Comm any) : Engine(threads_of_mpi()), recorder_(recorder_of_environment()) {
+MpiEngine::MpiEngine(MPI_Comm any) : Engine(threads_of_mpi()), recorder_(recorder_of_environment(any)) {
+  if (recorder_) add_attendant(*recorder_);
   check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, any, &ended_), "MPI_Isend");
 }
 
@@ -112,7 +113,6 @@ void MpiEngine::close() noexcept {
     closables_.pop_back();
     last->close();
   }
-  if (recorder_) recorder_->flush();
   is_closed_ = true;
 }
 

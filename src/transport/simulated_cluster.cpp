@@ -25,7 +25,8 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options, const NodeL
   const auto file = std::make_shared<TraceFile>(options_.trace);
   for (int rank = 0; rank < options_.ranks; ++rank) {
     const auto clock = [this, rank] { return static_cast<std::uint64_t>(std::llround(1e9 * now(rank))); };
-    recorders_.push_back(std::make_unique<Recorder>(rank, "simulated", clock, file));
+    recorders_.push_back(
+        std::make_unique<Recorder>(rank, options_.ranks, "simulated", TraceClock(clock), file));
   }
 }
 
@@ -47,7 +48,7 @@ bool SimulatedCluster::poll() {
 
 void SimulatedCluster::start(int rank, std::coroutine_handle<> program) {
   ranks_[as_size(rank)].depth = 0;
-  resume(rank, program);
+  if (!has_stopped(rank)) run(rank, program);
   resume_ready();
 }
 
@@ -69,7 +70,7 @@ void SimulatedCluster::run() {
 Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int destination, WireTag tag,
                                 SendMode mode, const char* operation, Message* message) {
   if (!begin_step(source)) [[unlikely]]
-    return nullptr;  // it never leaves
+    return message != nullptr ? message : new Message;  // it never leaves, and never ends
   Rank& sender = ranks_[as_size(source)];
   const TypeLayout layout = TypeLayout::of(buffer.type);
   const std::size_t bytes = buffer.count * layout.size;
@@ -196,12 +197,10 @@ void SimulatedCluster::complete(int rank, Message& message) {
   ready_.push_back({rank, waiter, &message});
 }
 
-void SimulatedCluster::resume(int rank, std::coroutine_handle<> waiter) {
-  if (!begin_step(rank)) [[unlikely]]
-    return;
+void SimulatedCluster::run(int rank, std::coroutine_handle<> part) {
   const std::size_t before = FramePool::live_bytes();
   FramePool::begin_peak();
-  waiter.resume();
+  part.resume();
   Rank& resumed = ranks_[as_size(rank)];
   const auto most = as_size(resumed.memory) + (FramePool::peak_bytes() - before);
   resumed.counters.peak_bytes = std::max(resumed.counters.peak_bytes, most);
@@ -214,7 +213,7 @@ void SimulatedCluster::resume_ready() {
     const Ready next = ready_.front();
     ready_.pop_front();
     next.message->is_queued = false;
-    resume(next.rank, next.waiter);
+    if (begin_step(next.rank)) run(next.rank, next.waiter);
   }
 }
 

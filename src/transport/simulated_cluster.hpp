@@ -124,14 +124,15 @@ class SimulatedCluster final : public Engine {
   std::optional<Arrived> take_arrived(int rank, int source, WireTag tag);
   void deliver(int rank, Message& message, const Buffer& buffer, Packet* packet);
   void arrive(Packet* packet);
-  /// False: the rank has stopped, or does so now.
+  /// False: the rank has stopped. It does so behind its last step.
   bool begin_step(int rank) {
     int& left = ranks_[as_size(rank)].steps_left;
+    if (left == 0) return false;
     if (left > 0) --left;
-    return left != 0;
+    return true;
   }
   void complete(int rank, Message& message);
-  void resume(int rank, std::coroutine_handle<> waiter);
+  void run(int rank, std::coroutine_handle<> part);
   void resume_ready();
   void abandon(int rank, Message& message) noexcept;
   void forget(Message& message) noexcept;

@@ -400,6 +400,7 @@ static void test_communicators(void) {
   OK(WISP_Comm_get_name(half, name, &value));
   EXPECT(value == 4 && strcmp(name, "half") == 0);
   EXPECT(WISP_Comm_get_name(half, NULL, &value) == MPI_ERR_ARG);
+  EXPECT(WISP_Comm_get_name(half, name, NULL) == MPI_ERR_ARG && strcmp(name, "half") == 0);
   OK(WISP_Comm_get_failed(half, 0, NULL, &value));
   EXPECT(value == 0);
   EXPECT(WISP_Comm_get_failed(half, -1, NULL, &value) == MPI_ERR_COUNT);

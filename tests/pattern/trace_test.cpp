@@ -17,7 +17,7 @@ namespace {
 using RecordKind = TraceRecord::Kind;
 
 RankTrace rank_on(int rank, const std::string& host = "here") {
-  return {rank, host, {"wisp::bcast", "world"}, {}};
+  return {rank, 3, host, {"wisp::bcast", "world"}, {}};
 }
 
 TraceRecord message(RecordKind kind, std::uint64_t begin, std::uint64_t end, int peer, std::int64_t tag = 0) {
@@ -30,6 +30,14 @@ TraceRecord message(RecordKind kind, std::uint64_t begin, std::uint64_t end, int
   return record;
 }
 
+TraceRecord wait_of(std::uint64_t begin, std::uint64_t end, int communicator = 1) {
+  TraceRecord wait;
+  wait.begin = begin;
+  wait.end = end;
+  wait.communicator = communicator;
+  return wait;
+}
+
 TEST(TraceTest, WhatIsWrittenIsRead) {
   std::mt19937_64 random(1);
   TraceWriter writer;
@@ -37,7 +45,7 @@ TEST(TraceTest, WhatIsWrittenIsRead) {
   std::vector<std::byte> bytes;
   for (int i = 0; i < 1000; ++i) {
     TraceRecord record;
-    record.kind = static_cast<RecordKind>(1 + random() % 3);
+    record.kind = static_cast<RecordKind>(1 + random() % 4);
     const int bits = static_cast<int>(random() % 64);
     record.begin = random() >> bits;  // also earlier than the one before
     record.end = record.begin + (random() >> 32);
@@ -56,17 +64,18 @@ TEST(TraceTest, WhatIsWrittenIsRead) {
       EXPECT_EQ(writer.add_text("text " + std::to_string(i)), i / 300);
     }
     if (i % 400 == 0) {
-      const auto chunk = writer.take_chunk(7, "host");
+      const auto chunk = writer.take_chunk(7, 9, "host");
       bytes.insert(bytes.end(), chunk.begin(), chunk.end());
       EXPECT_EQ(writer.bytes(), 0);
     }
   }
-  const auto chunk = writer.take_chunk(7, "host");
+  const auto chunk = writer.take_chunk(7, 9, "host");
   bytes.insert(bytes.end(), chunk.begin(), chunk.end());
   std::vector<RankTrace> ranks;
   read_trace(bytes, "file", ranks);
   ASSERT_EQ(ranks.size(), 1);
   EXPECT_EQ(ranks[0].rank, 7);
+  EXPECT_EQ(ranks[0].ranks, 9);
   EXPECT_EQ(ranks[0].host, "host");
   EXPECT_EQ(ranks[0].texts, (std::vector<std::string>{"text 0", "text 300", "text 600", "text 900"}));
   EXPECT_TRUE(ranks[0].records == records);
@@ -165,16 +174,48 @@ TEST(TraceTest, AWaitIsThatOfTheOneOperationInIt) {
   std::vector<RankTrace> ranks{rank_on(0), rank_on(1)};
   ranks[0].records = {message(RecordKind::send, 100, 110, 1)};
   ranks[1].records = {message(RecordKind::receive, 100, 150, 0)};
-  TraceRecord wait;
-  wait.begin = 40;
-  wait.end = 200;
-  wait.communicator = 1;
-  ranks[1].records.push_back(wait);
+  ranks[1].records.push_back(wait_of(40, 200));
   const Timeline timeline = timeline_of(ranks);
   ASSERT_EQ(timeline.operations.size(), 2);
   EXPECT_DOUBLE_EQ(timeline.operations[1].begin, 0);
   EXPECT_DOUBLE_EQ(timeline.operations[1].end, 160e-9);
   EXPECT_EQ(timeline.operations[0].call, 0);
+}
+
+TEST(TraceTest, WhoComputesMeanwhileHasNotWaited) {
+  // Rank 0 has posted its receive at 0, and computes until 1,000; the message has been sent at 50.
+  std::vector<RankTrace> ranks{rank_on(0), rank_on(1)};
+  ranks[0].records = {message(RecordKind::receive, 0, 1010, 1), wait_of(1000, 1015)};
+  ranks[1].records = {message(RecordKind::send, 50, 60, 0)};
+  const Timeline late = timeline_of(ranks);
+  ASSERT_EQ(late.critical_path.size(), 1);
+  EXPECT_EQ(late.critical_path[0].rank, 0);
+  // It was there before: then it has waited.
+  ranks[1].records = {message(RecordKind::send, 1005, 1006, 0)};
+  EXPECT_EQ(timeline_of(ranks).critical_path.size(), 3);
+  // What has been taken when it came was waited for since the wait began; without a wait nobody knows.
+  ranks[0].records = {message(RecordKind::arrival, 1009, 1010, 1), wait_of(1000, 1015)};
+  EXPECT_EQ(timeline_of(ranks).critical_path.size(), 3);
+  EXPECT_DOUBLE_EQ(timeline_of(ranks).operations[0].begin, 0);
+  ranks[0].records.pop_back();
+  EXPECT_EQ(timeline_of(ranks).critical_path.size(), 1);
+}
+
+TEST(TraceTest, OperationsOfCommunicatorsWithOneNameAreTheirOwn) {
+  std::vector<RankTrace> ranks{rank_on(0), rank_on(1)};
+  for (RankTrace& rank : ranks) rank.texts = {"wisp::barrier", "world[0..3]", "world[0..3]"};
+  for (int which = 1; which <= 2; ++which) {
+    const auto at = static_cast<std::uint64_t>(1000 * which);
+    TraceRecord send = message(RecordKind::send, at, at + 10, 1, which);
+    TraceRecord receive = message(RecordKind::receive, at, at + 20, 0, which);
+    send.communicator = receive.communicator = which;
+    send.call = receive.call = 0;
+    ranks[0].records.push_back(send);
+    ranks[1].records.push_back(receive);
+  }
+  const Timeline timeline = timeline_of(ranks);
+  ASSERT_EQ(timeline.operations.size(), 4);
+  for (const TracedOperation& one : timeline.operations) EXPECT_LT(one.end - one.begin, 30e-9);
 }
 
 TEST(TraceTest, OfNothingThereIsNothing) {

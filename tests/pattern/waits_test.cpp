@@ -21,7 +21,7 @@ constexpr milliseconds long_idle(1000);
 
 Doing waiting_for(const std::vector<int>& peers, const std::string& operation = "wisp::bcast",
                   const std::string& place = "call 1 on world") {
-  Doing doing{long_idle, {}};
+  Doing doing{long_idle, true, {}};
   for (const int peer : peers) doing.waits.push_back({peer, true, operation, place});
   return doing;
 }
@@ -85,6 +85,29 @@ TEST(WaitsTest, ACycleIsFoundFromInsideAndFromOutside) {
   EXPECT_EQ(outside.end, End::cycle);
   EXPECT_EQ(outside.last, 0);
   EXPECT_EQ(path_of(outside), (std::vector{1, 0, 2}));
+}
+
+TEST(WaitsTest, AReceiveThatIsPostedForLaterMakesNoCycle) {
+  std::map<int, Doing> all{{0, waiting_for({1, 2})}, {1, waiting_for({0})}, {2, waiting_for({3})}};
+  Explanation why = explained(0, all);  // rank 3 computes
+  EXPECT_EQ(why.end, End::silent);
+  EXPECT_EQ(path_of(why), (std::vector{0, 2}));
+  all[3] = {milliseconds(1), true, {}};
+  EXPECT_EQ(explained(0, all).end, End::moving);
+  EXPECT_EQ(explained(1, all).end, End::moving);
+}
+
+TEST(WaitsTest, ACycleIsTheSameWhoeverFindsIt) {
+  const std::map<int, Doing> all{
+      {1, waiting_for({5})}, {5, waiting_for({3})}, {3, waiting_for({1})}, {7, waiting_for({5})}};
+  for (const auto& one : all) {
+    Explanation why = explained(one.first, all);
+    ASSERT_EQ(why.end, End::cycle);
+    why.begin_with_lowest();
+    EXPECT_EQ(path_of(why), (std::vector{1, 5, 3}));
+    EXPECT_EQ(why.last, 1);
+    EXPECT_LT(subject_of(why), 0);  // no rank that is waited for
+  }
 }
 
 TEST(WaitsTest, WhoWaitsForItselfIsACycle) {

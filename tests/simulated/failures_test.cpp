@@ -122,6 +122,25 @@ TEST(FailuresTest, AReceiveFromAnySourceEndsWhenNobodyElseCanSend) {
   });
 }
 
+TEST(FailuresTest, ARankStopsBehindItsLastStep) {
+  for (int steps = 0; steps < 6; ++steps) {
+    SimulationOptions cluster = cluster_of(2);
+    cluster.stops = {{0, steps}};
+    int sent = 0;
+    int received = 0;
+    simulate(cluster, [&](Comm comm) -> Task<> {
+      int value = 1;
+      for (; comm.rank() == 0; ++sent) co_await send(comm, buffer_of(value), 1);
+      try {
+        for (;; ++received) co_await receive(comm, buffer_of(value), 0);
+      } catch (const Error&) {
+      }
+    });
+    EXPECT_EQ(sent, steps);
+    EXPECT_EQ(received, steps);
+  }
+}
+
 TEST(FailuresTest, AStopOfNobodyIsAnError) {
   SimulationOptions cluster = cluster_of(3);
   cluster.stops = {{3, 0}};

@@ -4,13 +4,16 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <random>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "steps.hpp"
@@ -27,10 +30,15 @@ std::string run_until_an_error(const wisp::Comm& comm, std::mt19937 random) {
   try {
     for (;;) {
       const auto& step = wisp::test::steps()[random() % wisp::test::steps().size()];
-      if (random() % 2 == 0) {
+      const auto how = random() % 4;
+      if (how == 0) {
         comm.run(step.run(comm));
-      } else {
-        comm.start(step.run(comm)).wait();
+        continue;
+      }
+      wisp::Request request = comm.start(step.run(comm));
+      if (how == 1) request.wait();
+      if (how == 2) wisp::wait_any(std::span(&request, 1));
+      while (how == 3 && !request.test()) {
       }
     }
   } catch (const wisp::Error& error) {
@@ -47,6 +55,15 @@ int go_on_without(int killed, const wisp::Comm& comm, bool by_creation) {
   const int one = 1;
   int count = 0;
   survivors.allreduce(wisp::buffer_of(one), wisp::buffer_of(count), MPI_SUM);
+  // Of those that are left anybody may take longer than a stall does.
+  const int last = survivors.size() - 1;
+  if (survivors.rank() == last) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    for (int rank = 0; rank < last; ++rank) survivors.send(wisp::buffer_of(one), rank, 7);
+  } else {
+    int received = 0;
+    survivors.receive(wisp::buffer_of(received), wisp::any_source, 7);
+  }
   survivors.barrier();
   return count;
 }

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace wisp::detail {
+
+/// The time of what is traced, cheap to ask: where the system's clock counts the ticks of the processor, so
+/// does this one, and finds out later how long they are. A call of the system's clock costs as much as a
+/// message that finds nothing of it in the cache.
+class TraceClock {
+ public:
+  /// Nanoseconds.
+  using Function = std::function<std::uint64_t()>;
+
+  /// That of the host.
+  TraceClock();
+  explicit TraceClock(Function virtual_time) : now_(std::move(virtual_time)) {}
+
+  std::uint64_t ticks() const {
+#ifdef __x86_64__
+    if (counts_ticks_) return __builtin_ia32_rdtsc();
+#endif
+    return now_();
+  }
+
+  /// Compares ticks with nanoseconds now: of the ticks since the last time and of earlier ones it is known
+  /// then how long they are.
+  void compare();
+  /// When the clocks were compared.
+  std::uint64_t compared_at() const {
+    return latest_.nanoseconds;
+  }
+  std::uint64_t nanoseconds(std::uint64_t ticks) const {
+    if (!counts_ticks_) return ticks;
+    const auto before = static_cast<double>(static_cast<std::int64_t>(latest_.ticks - ticks));
+    return latest_.nanoseconds - static_cast<std::uint64_t>(static_cast<std::int64_t>(before * tick_));
+  }
+
+ private:
+  struct Moment {
+    std::uint64_t ticks = 0;
+    std::uint64_t nanoseconds = 0;
+  };
+  Moment moment() const {
+    return {ticks(), now_()};
+  }
+
+  Function now_;
+  bool counts_ticks_ = false;
+  Moment first_;
+  Moment latest_;
+  double tick_ = 0;  ///< nanoseconds
+};
+
+}  // namespace wisp::detail
