@@ -113,6 +113,7 @@ class Engine {
     while (!done()) {
       if (step()) {
         idle.moved();
+        empty_looks_ = 0;
         if (is_shared()) lock_.let_others([] {});
       } else if (is_shared()) {
         int polls = polls_before_yield_;

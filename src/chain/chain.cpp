@@ -28,7 +28,7 @@ Chain::Chain(const Comm& comm) {
 }
 
 void Chain::run(Task<> task) const {
-  detail::run_to_end(context_, std::move(task));
+  detail::run_to_end(context_, std::move(task), detail::Awaits::anything);
 }
 
 namespace {

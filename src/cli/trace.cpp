@@ -33,9 +33,12 @@ struct TraceArguments {
   std::size_t operations = 20000;
 };
 
-/// The file, or those of ranks: FILE.0, FILE.1, …
+/// The file, or those of ranks: FILE.0, FILE.1, …; what is newer.
 std::vector<fs::path> files_of(const fs::path& file) {
-  if (fs::is_regular_file(file)) return {file};
+  const fs::path first = file.string() + ".0";
+  const bool has_ranks = fs::is_regular_file(first);
+  if (fs::is_regular_file(file) && (!has_ranks || fs::last_write_time(file) > fs::last_write_time(first)))
+    return {file};
   std::vector<fs::path> files;
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const std::string begin = file.filename().string() + ".";
@@ -63,7 +66,8 @@ detail::Timeline read(const std::string& name) {
     const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     if (in.bad()) throw BadInput(fmt::format("wisp trace: {} cannot be read", file.string()));
     try {
-      detail::read_trace(std::as_bytes(std::span(bytes)), file.string(), ranks);
+      if (detail::read_trace(std::as_bytes(std::span(bytes)), file.string(), ranks))
+        fmt::print(stderr, "wisp trace: {} is cut off; its last records are left out\n", file.string());
     } catch (const Error& error) {
       throw BadInput(error.what());
     }

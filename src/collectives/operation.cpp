@@ -12,7 +12,7 @@ Operation::~Operation() = default;
 
 void Operation::run() const {
   const detail::EngineLock lock = detail::lock(body_->context(), "wisp::Operation::run");
-  detail::run_to_end(body_->context(), body_->begin());
+  detail::run_to_end(body_->context(), body_->begin(), detail::Awaits::its_context);
 }
 
 Request Operation::start() const {

@@ -207,7 +207,7 @@ Channel detail::CommAccess::creation_channel(const Comm& parent, Group members, 
 }
 
 void Comm::run(Task<> task) const {
-  detail::run_to_end(context_, std::move(task));
+  detail::run_to_end(context_, std::move(task), detail::Awaits::anything);
 }
 
 }  // namespace wisp

@@ -83,9 +83,10 @@ int Context::look_up(int peer) {
   return code;
 }
 
-void run_to_end(const ContextPtr& context, Task<> task) {
+void run_to_end(const ContextPtr& context, Task<> task, Awaits awaits) {
   const EngineLock lock = detail::lock(context, "wisp::Comm::run");
-  const TracedWait wait(context->world->recorder(), *context.get());
+  const Context* const waits_in = awaits == Awaits::its_context ? context.get() : nullptr;
+  const TracedWait wait(context->world->recorder(), waits_in);
   const auto handle = task.handle();
   handle.resume();
   if (!handle.done()) {
@@ -93,7 +94,7 @@ void run_to_end(const ContextPtr& context, Task<> task) {
     if (!engine.can_wait()) {
       throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the operation instead");
     }
-    engine.run_until([handle] { return handle.done(); }, context.get());
+    engine.run_until([handle] { return handle.done(); }, waits_in);
   }
   handle.promise().take();
 }

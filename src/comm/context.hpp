@@ -146,7 +146,12 @@ ContextPtr shared(Context* context);
 /// Holds the engine of a communicator; an error that names `call` if this thread may not make it.
 EngineLock lock(const ContextPtr& context, const char* call);
 
+enum class Awaits {
+  its_context,  ///< messages of one operation
+  anything      ///< those of any that a user's task starts
+};
+
 /// Runs a task of a context's communicator to its end; nothing can on a simulated cluster.
-void run_to_end(const ContextPtr& context, Task<> task);
+void run_to_end(const ContextPtr& context, Task<> task, Awaits awaits);
 
 }  // namespace wisp::detail

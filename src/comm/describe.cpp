@@ -1,6 +1,8 @@
 #include "comm/describe.hpp"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "comm/world.hpp"
@@ -83,17 +85,22 @@ Wait wait_of(const Message& message, const World& world) {
 }
 
 std::vector<Wait> waits_in(const World& world, const Context* context) {
+  // The newest first, and of those that are alike one: many may have been posted for later.
   constexpr std::size_t most = 16;
-  std::vector<Wait> waits;
+  std::vector<const Message*> messages;
   const auto add = [&](const Message& message) {
     const bool is_meant = context != nullptr ? message.context == context : message.world == &world;
-    if (!is_meant || message.is_background || message.done || message.world == nullptr ||
-        waits.size() >= most)
-      return;
-    waits.push_back(wait_of(message, world));
+    if (is_meant && !message.is_background && !message.done && message.world != nullptr)
+      messages.push_back(&message);
   };
   for (const Message* message : world.engine().pending()) add(*message);
   world.mailbox().for_each_waiting(add);
+  std::set<std::tuple<int, bool, const char*>> seen;
+  std::vector<Wait> waits;
+  for (auto message = messages.rbegin(); message != messages.rend() && waits.size() < most; ++message) {
+    const Message& one = **message;
+    if (seen.insert({one.peer, one.is_receive, one.operation}).second) waits.push_back(wait_of(one, world));
+  }
   return waits;
 }
 

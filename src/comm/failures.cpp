@@ -92,18 +92,20 @@ std::vector<Failures::Ending> Failures::find_waits(const std::function<int(const
 
 int Failures::source_gone(const Message& message, const std::set<int>& failed) const {
   const auto is_why = [&](int rank) {
-    return (is_collective(message) || !acknowledged_.contains(rank)) &&
-           world_.mailbox().may_come_from(message, rank);
+    if (acknowledged_.contains(rank) && !is_collective(message)) return false;
+    if (const auto may = world_.mailbox().may_come_from(message, rank)) return *may;
+    return message.context != nullptr &&
+           (message.context->code_here >= 0 || has_member(*message.context, rank));
   };
   const auto found = std::ranges::find_if(failed, is_why);
   return message.peer >= 0 || found == failed.end() ? -1 : *found;
 }
 
-bool Failures::end_waits_for(const std::set<int>& failed) {
+bool Failures::end_waits_for(const std::set<int>& failed, const std::set<int>& sources) {
   const auto ending = find_waits([&](const Message& message) {
     if (failed.contains(message.peer)) return message.peer;
     const int because_of = left_here_because_of(message);
-    return because_of >= 0 ? because_of : source_gone(message, failed);
+    return because_of >= 0 ? because_of : source_gone(message, sources);
   });
   end(ending);
   return !ending.empty();

@@ -50,9 +50,12 @@ class Failures {
   /// Because of whom it is elsewhere, if that is news here; or -1.
   int elsewhere_because_of(const Message& message, const Told& told) const;
 
-  /// Ends what waits for one that is gone, or in a communicator that this process has left for that; and what
-  /// waits for any source, if that one may have been it and the user has not heard of it.
-  bool end_waits_for(const std::set<int>& failed);
+  /// Ends what waits for one of those that have failed, or in a communicator that this process has left for
+  /// that; and what waits for any source, if one of `sources` may have been it and the user has not heard of
+  /// it.
+  bool end_waits_for(const std::set<int>& failed, const std::set<int>& sources);
+  /// Which of them may have been the source of a message from any source; or -1.
+  int source_gone(const Message& message, const std::set<int>& failed) const;
 
   /// The waits of this World for which `failed` gives a rank; and their end.
   struct Ending {
@@ -73,8 +76,6 @@ class Failures {
   };
 
   World& world_;
-  int source_gone(const Message& message, const std::set<int>& failed) const;
-
   std::set<int> ranks_;
   std::set<int> acknowledged_;
   std::vector<LeftHere> left_;

@@ -196,12 +196,11 @@ void Mailbox::wait(Waiting waiting) {
   look();
 }
 
-bool Mailbox::may_come_from(const Message& message, int rank) const {
-  return std::ranges::any_of(waiting_, [&](const Waiting& waiting) {
-    const Pattern& pattern = waiting.pattern;
-    return waiting.message == &message &&
-           (pattern.source >= 0 ? pattern.source == rank : pattern.members.from_world(rank) >= 0);
-  });
+std::optional<bool> Mailbox::may_come_from(const Message& message, int rank) const {
+  const auto found =
+      std::ranges::find_if(waiting_, [&](const Waiting& waiting) { return waiting.message == &message; });
+  if (found == waiting_.end() || found->pattern.is_any_source) return std::nullopt;
+  return found->pattern.members.from_world(rank) >= 0;
 }
 
 bool Mailbox::look() {

@@ -86,8 +86,9 @@ class Mailbox final : public Watcher {
     }
   }
 
-  /// Whether a message that is waited for here may be one of this rank's.
-  bool may_come_from(const Message& message, int rank) const;
+  /// Whether a message from any source that is waited for here may be one of this rank's; nothing, if it is
+  /// not waited for here.
+  std::optional<bool> may_come_from(const Message& message, int rank) const;
 
   bool look() override;
   void abandon(Message& message) noexcept;

@@ -163,7 +163,7 @@ Status wait_for(const Comm& comm, const Posted& posted) {
       throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the message instead");
     }
     const detail::ContextPtr& context = CommAccess::context(comm);
-    const detail::TracedWait wait(context->world->recorder(), *context.get());
+    const detail::TracedWait wait(context->world->recorder(), context.get());
     engine.run_until([&] { return posted.done(); }, context.get());
   }
   return status_of(posted.await_resume(), comm);

@@ -130,7 +130,7 @@ Status Request::wait() {
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request::wait");
   if (!done()) {
     detail::Engine& engine = engine_of_living(context_);
-    const detail::TracedWait wait(context_->world->recorder(), *context_.get());
+    const detail::TracedWait wait(context_->world->recorder(), context_.get());
     engine.run_until([this] { return done(); }, context_.get());
   }
   return take(context);
@@ -161,7 +161,7 @@ class Request::Several {
   /// Null if no request is active.
   detail::Engine* engine() const { return engine_; }
   /// A wait for any of them, in the trace.
-  detail::TracedWait traced() const { return {context_->world->recorder(), *context_.get()}; }
+  detail::TracedWait traced() const { return {context_->world->recorder(), nullptr}; }
 
  private:
   detail::ContextPtr context_;

@@ -1,6 +1,7 @@
 #include "wisp/simulate.hpp"
 
 #include <climits>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,10 @@ void for_each_wait(const detail::SimulatedCluster& cluster, const Worlds& worlds
     const bool is_wait = message.world != nullptr && !message.is_background && !message.done;
     if (is_wait && !cluster.has_stopped(message.world->rank())) of(message);
   };
-  for (detail::Message* message : cluster.pending()) of_one(*message);
+  const auto pending = cluster.pending();
+  const std::vector<detail::Message*> all(pending.begin(),
+                                          pending.end());  // whoever is asked may ask for them
+  for (detail::Message* message : all) of_one(*message);
   for (const auto& world : worlds) world->mailbox().for_each_waiting(of_one);
 }
 
@@ -78,11 +82,11 @@ bool end_waits_for_stopped(const detail::SimulatedCluster& cluster, const Worlds
     detail::Failures::end(endings);
     return !endings.empty();
   };
-  int stopped = -1;
+  std::set<int> stopped;
   for (const auto& world : worlds) {
-    if (stopped < 0 && cluster.has_stopped(world->rank())) stopped = world->rank();
+    if (cluster.has_stopped(world->rank())) stopped.insert(world->rank());
   }
-  if (stopped < 0) return false;
+  if (stopped.empty()) return false;
   const auto told = [&](const detail::Message& message) {
     return worlds[detail::as_size(message.peer)]->failures().told_to(message.world->rank());
   };
@@ -97,7 +101,9 @@ bool end_waits_for_stopped(const detail::SimulatedCluster& cluster, const Worlds
            return message.peer < 0 ? -1
                                    : message.world->failures().elsewhere_because_of(message, told(message));
          }) ||
-         end_waits([&](const detail::Message& message) { return message.peer < 0 ? stopped : -1; });
+         end_waits([&](const detail::Message& message) {
+           return message.world->failures().source_gone(message, stopped);
+         });
 }
 
 }  // namespace

@@ -142,31 +142,33 @@ void Stall::attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) 
   const Now wait{idle, waits_in, true};
   answer(wait);
   const auto& failed = world_.failures().ranks();
-  if (!failed.empty() && world_.failures().end_waits_for(failed)) return;
-  // One thread's wait at a time, for those of others come and go; until that one has not been here for long.
+  if (!failed.empty() && world_.failures().end_waits_for(failed, {})) return;
+  if (idle >= patience_) hear_of_failures(doing({idle, nullptr, true}));
+  // One thread's wait at a time, for those of others come and go; until that one is explained, or has not
+  // been here for long.
   const auto now = Clock::now();
-  const bool is_theirs = investigator_ != nullptr && investigator_ != this_thread();
-  if (is_theirs && now - seen_ < milliseconds(1000)) return;
+  const auto* const thread = this_thread();
+  const bool is_theirs = investigator_ != nullptr && investigator_ != thread;
+  if (is_theirs && !explained_.contains(investigator_) && now - seen_ < milliseconds(1000)) return;
+  if (idle < patience_) explained_.erase(thread);
+  if (explained_.contains(thread)) return;
   seen_ = now;
   if (is_theirs || idle < patience_) {
     forget();
     investigator_ = nullptr;
-    is_explained_ = false;
     not_before_ = {};
   }
   const bool is_ours = waits_in == nullptr || waits_in->world.get() == &world_;
-  if (idle < patience_ || !is_ours) return;
+  if (!is_told_ || !is_ours || idle < patience_ || idle < not_before_) return;
   const Doing mine = doing(wait);
   if (mine.waits.empty()) return;
-  hear_of_failures(mine);
-  if (!is_told_ || is_explained_ || idle < not_before_) return;
-  investigator_ = this_thread();
+  investigator_ = thread;
   investigate(mine);
 }
 
 void Stall::answer(const Now& now) {
   const auto time = Clock::now();
-  const bool was_away = time - std::exchange(looked_at_, time) > least_silence;
+  const bool was_away = time - std::exchange(looked_at_, time) > silence();
   messages_.take_arrived();
   if (!messages_.has_incoming()) return;
   const Doing mine = doing(now);
@@ -184,7 +186,7 @@ void Stall::hear_of_failures(const Doing& mine) {
   next_hearing_ = now + patience_ / 2;
   std::set<int> failed = world_.failures().ranks();
   for (const int rank : world_.transport().failed()) failed.insert(rank);
-  if (!failed.empty() && world_.failures().end_waits_for(failed)) return;
+  if (!failed.empty() && world_.failures().end_waits_for(failed, failed)) return;
   std::set<int> peers;
   for (const Wait& wait : mine.waits) peers.insert(wait.peer);
   for (const int peer : peers) {
@@ -231,7 +233,7 @@ void Stall::handle(const ServiceMessages::Received& received, const Doing& mine)
       return;
     }
     case Telling::receipt:
-      is_explained_ = is_explained_ || investigation == investigation_;
+      if (investigation == investigation_) explained_.insert(investigator_);
   }
 }
 
@@ -255,6 +257,10 @@ void Stall::hear_answer(int source, const Doing& doing, const Failures::Told& to
   if (ending.empty() && is_current) known_[source] = doing;
 }
 
+milliseconds Stall::silence() const {
+  return std::max(least_silence, patience_ / 10);
+}
+
 void Stall::ask(int rank) {
   messages_.tell(rank, {static_cast<std::int64_t>(Telling::question), investigation_});
 }
@@ -264,7 +270,7 @@ bool Stall::has_asked(int rank) {
   const auto [asked, is_new] = asked_.try_emplace(rank, Clock::now());
   if (is_new) {
     ask(rank);
-  } else if (Clock::now() - asked->second > std::max(least_silence, patience_ / 10)) {
+  } else if (Clock::now() - asked->second > silence()) {
     silent_.insert(rank);
     return true;
   }
@@ -288,7 +294,7 @@ void Stall::investigate(const Doing& mine) {
   std::iota(to.begin(), to.end(), 0);
   if (why.end == End::cycle) {
     if (why.last != world_.rank()) {  // those of it say so
-      is_explained_ = true;
+      explained_.insert(investigator_);
       return;
     }
     why.begin_with_lowest();
@@ -309,10 +315,10 @@ void Stall::report(std::int64_t subject, const std::string& text, std::span<cons
       append(words, text);
       messages_.tell(rank, std::move(words));
     }
-    if (Clock::now() - told->second <= least_silence) return;
+    if (Clock::now() - told->second <= silence()) return;
   }
   print_once(subject, text);
-  is_explained_ = true;
+  explained_.insert(investigator_);
 }
 
 void Stall::print_once(std::int64_t subject, const std::string& text) {

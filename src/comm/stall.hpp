@@ -55,6 +55,8 @@ class Stall final : public Attendant {
   void hear_answer(int source, const Doing& doing, const Failures::Told& told, bool is_current);
   void hear_of_failures(const Doing& mine);
   void forget();
+  /// After which a rank does not answer, and a report that it was told will not be said.
+  std::chrono::milliseconds silence() const;
   void ask(int rank);
   /// True once the rank has answered, or has not for so long that it will not.
   bool has_asked(int rank);
@@ -64,12 +66,12 @@ class Stall final : public Attendant {
 
   World& world_;
   ServiceMessages messages_;
-  std::chrono::milliseconds patience_;  ///< after which a wait is a stall …
-  bool is_told_;                        ///< … and said to be one
-  std::int64_t investigation_ = 0;      ///< counts them: answers to earlier ones are not looked at
-  const void* investigator_ = nullptr;  ///< the thread whose wait it is
-  Clock::time_point seen_;              ///< in that wait
-  bool is_explained_ = false;
+  std::chrono::milliseconds patience_;       ///< after which a wait is a stall …
+  bool is_told_;                             ///< … and said to be one
+  std::int64_t investigation_ = 0;           ///< counts them: answers to earlier ones are not looked at
+  const void* investigator_ = nullptr;       ///< the thread whose wait it is
+  Clock::time_point seen_;                   ///< in that wait
+  std::set<const void*> explained_;          ///< the threads whose waits have been
   std::chrono::milliseconds not_before_{0};  ///< of the same wait, after one that was none
   Clock::time_point looked_at_;              ///< the messages
   Clock::time_point next_hearing_;           ///< of failures

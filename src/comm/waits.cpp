@@ -1,6 +1,7 @@
 #include "comm/waits.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "transport/throw_error.hpp"
 
@@ -62,6 +63,7 @@ std::variant<Explanation, std::vector<int>> explain(int rank, const Doing& mine,
   using End = Explanation::End;
   std::vector<Reached> reached{{rank, &mine, 0, nullptr}};
   bool is_moving = false;
+  std::optional<Explanation> is_silent;  // which is why, unless somebody moves
   for (std::size_t at = 0; at < reached.size() && at < most_ranks; ++at) {
     const Doing& doing = *reached[at].doing;
     if (doing.waits.empty() || (at > 0 && doing.idle < least_idle)) {
@@ -70,7 +72,10 @@ std::variant<Explanation, std::vector<int>> explain(int rank, const Doing& mine,
     }
     std::vector<int> unknown;
     for (const Wait& wait : doing.waits) {
-      if (silent.contains(wait.peer)) return Explanation{path_to(reached, at, wait), End::silent, wait.peer};
+      if (silent.contains(wait.peer)) {
+        if (!is_silent) is_silent = Explanation{path_to(reached, at, wait), End::silent, wait.peer};
+        continue;
+      }
       const auto is_theirs = [&](const Reached& one) { return one.rank == wait.peer; };
       if (wait.peer < 0 || std::ranges::any_of(reached, is_theirs)) continue;
       if (const auto told = known.find(wait.peer); told != known.end()) {
@@ -81,7 +86,8 @@ std::variant<Explanation, std::vector<int>> explain(int rank, const Doing& mine,
     }
     if (!unknown.empty()) return unknown;
   }
-  return is_moving ? Explanation{} : walk(rank, mine, known);
+  if (is_moving) return Explanation{};
+  return is_silent ? *is_silent : walk(rank, mine, known);
 }
 
 void Explanation::begin_with_lowest() {

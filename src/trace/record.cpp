@@ -49,6 +49,19 @@ class Reader {
 
   bool at_end() const { return bytes_.empty(); }
 
+  std::span<const std::byte> peek(std::size_t most) const {
+    return bytes_.first(std::min(most, bytes_.size()));
+  }
+  /// Whether all of a chunk is there: so many bytes, two numbers, and as many bytes as a third one says.
+  bool has_chunk(std::size_t before) const {
+    Reader ahead(bytes_.subspan(std::min(before, bytes_.size())), file_);
+    for (int i = 0; i < 2; ++i) {
+      if (!ahead.has_number()) return false;
+      ahead.number();
+    }
+    return ahead.has_number() && ahead.number() <= ahead.bytes_.size();
+  }
+
   std::span<const std::byte> take(std::uint64_t count) {
     if (count > bytes_.size()) {
       throw_error(MPI_ERR_FILE, "wisp: {} is no whole trace: {} bytes are missing at its end", file_,
@@ -78,6 +91,10 @@ class Reader {
   }
 
  private:
+  bool has_number() const {
+    return std::ranges::any_of(bytes_, [](std::byte byte) { return static_cast<unsigned>(byte) < 128; });
+  }
+
   std::span<const std::byte> bytes_;
   const std::string& file_;
 };
@@ -146,12 +163,14 @@ std::vector<std::byte> TraceWriter::take_chunk(int rank, int ranks, const std::s
   return chunk;
 }
 
-void read_trace(std::span<const std::byte> chunks, const std::string& file, std::vector<RankTrace>& ranks) {
+bool read_trace(std::span<const std::byte> chunks, const std::string& file, std::vector<RankTrace>& ranks) {
   Reader reader(chunks, file);
   while (!reader.at_end()) {
-    const auto begin = reader.take(magic.size());
-    if (std::memcmp(begin.data(), magic.data(), magic.size()) != 0)
+    const auto begin = reader.peek(magic.size());
+    if (std::memcmp(begin.data(), magic.data(), begin.size()) != 0)
       throw_error(MPI_ERR_FILE, "wisp: {} is no trace of this version of wisp", file);
+    if (!reader.has_chunk(magic.size())) return true;
+    reader.take(magic.size());
     const int rank = reader.small();
     const int all = reader.small();
     Reader body(reader.take(reader.number()), file);
@@ -160,6 +179,7 @@ void read_trace(std::span<const std::byte> chunks, const std::string& file, std:
     of_rank.host = body.text();
     read_records(body, of_rank);
   }
+  return false;
 }
 
 }  // namespace wisp::detail

@@ -60,7 +60,8 @@ class TraceWriter {
   int texts_ = 0;
 };
 
-/// What chunks hold, added to the rank's earlier ones. An Error names what is no trace.
-void read_trace(std::span<const std::byte> chunks, const std::string& file, std::vector<RankTrace>& ranks);
+/// What chunks hold, added to the rank's earlier ones. An Error names what is no trace. True, if the last
+/// chunk is not whole: whoever wrote it has been killed.
+bool read_trace(std::span<const std::byte> chunks, const std::string& file, std::vector<RankTrace>& ranks);
 
 }  // namespace wisp::detail

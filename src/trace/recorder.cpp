@@ -48,11 +48,12 @@ int Recorder::communicator(const Context& context) {
 void Recorder::add(const TraceRecord& record) {
   // Many are packed in a row: what a message finds in the cache is that of the program.
   constexpr std::size_t enough_to_pack = 128;
-  records_.push_back(record);
-  if (records_.size() < enough_to_pack) return;
-  pack();
   constexpr std::size_t enough_to_write = 1 << 16;
-  if (writer_.bytes() > enough_to_write || clock_.compared_at() - flushed_at_ > longest_kept) flush();
+  records_.push_back(record);
+  const bool is_due = record.end > flush_due_;
+  if (records_.size() < enough_to_pack && !is_due) return;
+  pack();
+  if (is_due || writer_.bytes() > enough_to_write) flush();
 }
 
 void Recorder::pack() {
@@ -75,17 +76,17 @@ void Recorder::describe_send(TraceRecord& record) {
   record.call = std::exchange(next_call_, -1);
 }
 
-void Recorder::add_wait(const Context& context, std::uint64_t begin) {
+void Recorder::add_wait(const Context* context, std::uint64_t begin) {
   TraceRecord record;
   record.begin = begin;
   record.end = now();
-  record.communicator = communicator(context);
+  if (context != nullptr) record.communicator = communicator(*context);
   add(record);
 }
 
 void Recorder::flush() noexcept {
   pack();
-  flushed_at_ = clock_.compared_at();
+  flush_due_ = clock_.ticks_after(longest_kept);
   if (writer_.bytes() > 0) file_->append(writer_.take_chunk(rank_, ranks_, host_));
 }
 

@@ -64,8 +64,8 @@ class Recorder final : public Attendant {
   std::uint64_t number_of_world(std::uint64_t members) { return members + worlds_[members]++; }
 
   void add(const TraceRecord& record);
-  /// From `begin` on, until now.
-  void add_wait(const Context& context, std::uint64_t begin);
+  /// From `begin` on, until now; null: for messages of several contexts.
+  void add_wait(const Context* context, std::uint64_t begin);
   void flush() noexcept;
 
  private:
@@ -86,13 +86,13 @@ class Recorder final : public Attendant {
   std::map<std::uint64_t, std::uint64_t> worlds_;
   int next_communicator_ = -1;  ///< of what is about to be sent
   int next_call_ = -1;
-  std::uint64_t flushed_at_ = 0;
+  std::uint64_t flush_due_ = 0;  ///< in ticks
 };
 
 /// What passes while this lives is a wait, if there is a recorder.
 class TracedWait {
  public:
-  TracedWait(Recorder* recorder, const Context& context)
+  TracedWait(Recorder* recorder, const Context* context)
       : recorder_(recorder), context_(context), begin_(recorder != nullptr ? recorder->now() : 0) {}
   TracedWait(const TracedWait&) = delete;
   TracedWait& operator=(const TracedWait&) = delete;
@@ -103,7 +103,7 @@ class TracedWait {
 
  private:
   Recorder* recorder_;
-  const Context& context_;
+  const Context* context_;
   std::uint64_t begin_;
 };
 

@@ -157,12 +157,13 @@ void add_operations(Timeline& timeline, const std::vector<TracedOperation>& wait
     }
   }
   for (const auto& [key, last] : open) close(last);
-  std::ranges::stable_sort(timeline.operations, {},
-                           [](const auto& one) { return std::tuple(one.rank, one.begin); });
+  const auto by_begin = [](const TracedOperation& one) { return std::tuple(one.rank, one.begin); };
+  std::ranges::stable_sort(timeline.operations, {}, by_begin);
   // A wait is that of the operation on its communicator that it contains, if there is just one.
+  std::vector<std::pair<TracedOperation*, const TracedOperation*>> longer;
   for (const TracedOperation& wait : waits) {
-    auto at = std::ranges::lower_bound(timeline.operations, std::tuple(wait.rank, wait.begin), {},
-                                       [](const auto& one) { return std::tuple(one.rank, one.begin); });
+    if (wait.communicator < 0) continue;
+    auto at = std::ranges::lower_bound(timeline.operations, by_begin(wait), {}, by_begin);
     TracedOperation* only = nullptr;
     int inside = 0;
     for (; at != timeline.operations.end() && at->rank == wait.rank && at->begin <= wait.end; ++at) {
@@ -170,10 +171,13 @@ void add_operations(Timeline& timeline, const std::vector<TracedOperation>& wait
       only = &*at;
       ++inside;
     }
-    if (inside != 1) continue;
-    only->begin = std::min(only->begin, wait.begin);
-    only->end = std::max(only->end, wait.end);
+    if (inside == 1) longer.emplace_back(only, &wait);
   }
+  for (const auto& [operation, wait] : longer) {
+    operation->begin = std::min(operation->begin, wait->begin);
+    operation->end = std::max(operation->end, wait->end);
+  }
+  std::ranges::stable_sort(timeline.operations, {}, by_begin);
 }
 
 /// Backwards from the last end: along a rank to the latest message that it had to wait for, and from there on

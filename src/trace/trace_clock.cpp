@@ -1,5 +1,6 @@
 #include "trace/trace_clock.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <string>
@@ -26,6 +27,22 @@ TraceClock::TraceClock() : now_(&now_on_host) {
   counts_ticks_ = system_counts_ticks();
 #endif
   first_ = latest_ = moment();
+}
+
+/// The core may be lost between the two clocks: then once more.
+TraceClock::Moment TraceClock::moment() const {
+  constexpr int most_tries = 8;
+  constexpr std::uint64_t few_ticks = 1000;
+  Moment best;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int i = 0; i < most_tries && least > few_ticks; ++i) {
+    const std::uint64_t before = ticks();
+    const std::uint64_t now = now_();
+    const std::uint64_t between = ticks() - before;
+    if (between < least) best = {before + between / 2, now};
+    least = std::min(least, between);
+  }
+  return best;
 }
 
 void TraceClock::compare() {

@@ -28,9 +28,11 @@ class TraceClock {
   /// Compares ticks with nanoseconds now: of the ticks since the last time and of earlier ones it is known
   /// then how long they are.
   void compare();
-  /// When the clocks were compared.
-  std::uint64_t compared_at() const {
-    return latest_.nanoseconds;
+  /// The ticks at so many nanoseconds after that.
+  std::uint64_t ticks_after(std::uint64_t nanoseconds) const {
+    if (!counts_ticks_) return latest_.ticks + nanoseconds;
+    return latest_.ticks +
+           (tick_ > 0 ? static_cast<std::uint64_t>(static_cast<double>(nanoseconds) / tick_) : 0);
   }
   std::uint64_t nanoseconds(std::uint64_t ticks) const {
     if (!counts_ticks_) return ticks;
@@ -43,9 +45,7 @@ class TraceClock {
     std::uint64_t ticks = 0;
     std::uint64_t nanoseconds = 0;
   };
-  Moment moment() const {
-    return {ticks(), now_()};
-  }
+  Moment moment() const;
 
   Function now_;
   bool counts_ticks_ = false;

@@ -117,7 +117,12 @@ void TracedTransport::receive_arrived(Message& message, const Buffer& buffer, co
 }
 
 void TracedTransport::abandon(Message& message) noexcept {
-  delete std::exchange(message.observer, nullptr);
+  MessageObserver* const observer = std::exchange(message.observer, nullptr);
+  if (message.is_receive) {
+    delete observer;
+  } else if (observer != nullptr) {
+    observer->ended(message);  // it arrives all the same
+  }
   inner_->abandon(message);
 }
 

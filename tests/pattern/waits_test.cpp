@@ -97,6 +97,13 @@ TEST(WaitsTest, AReceiveThatIsPostedForLaterMakesNoCycle) {
   EXPECT_EQ(explained(1, all).end, End::moving);
 }
 
+TEST(WaitsTest, WhileSomebodyMovesNobodyIsWhy) {
+  std::map<int, Doing> all{{0, waiting_for({1, 2})}, {2, waiting_for({0})}};  // rank 1 computes
+  EXPECT_EQ(explained(0, all).end, End::silent);
+  all[2].idle = milliseconds(1);
+  EXPECT_EQ(explained(0, all).end, End::moving);
+}
+
 TEST(WaitsTest, ACycleIsTheSameWhoeverFindsIt) {
   const std::map<int, Doing> all{
       {1, waiting_for({5})}, {5, waiting_for({3})}, {3, waiting_for({1})}, {7, waiting_for({5})}};

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,7 +22,7 @@ using wisp::Comm;
 struct Case {
   const char* name;
   bool is_compared;
-  const char* said;  ///< a regular expression
+  const char* said;  ///< a regular expression; empty: nothing may be said
   std::function<void(const Comm&)> run;
 };
 
@@ -42,6 +43,32 @@ struct Numbers {
 } numbers;
 
 using Ranks = std::vector<int>;
+
+/// Longer than a stall, in which something moves all the time.
+void move(const Comm& c) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2500);
+  while (std::chrono::steady_clock::now() < end)
+    c.sendrecv(numbers.of(1), c.rank(), 7, numbers.to(1), c.rank(), 7);
+}
+
+/// What is waited for by rank 0 beside others that it does not wait for yet: of rank 1, which waits for it.
+void wait_beside(const Comm& c, int others, const std::function<void()>& wait) {
+  std::vector<wisp::Request> later;
+  std::vector<int> values(static_cast<std::size_t>(others));
+  if (c.rank() == 0) {
+    for (int tag = 0; tag < others; ++tag)
+      later.push_back(c.ireceive(wisp::buffer_of(values[static_cast<std::size_t>(tag)]), 1, 10 + tag));
+    wait();
+    c.send(numbers.of(1), 1, 3);
+    wisp::wait_all(later);
+  } else if (c.rank() == 1) {
+    c.receive(numbers.to(1), 0, 3);
+    for (int tag = 0; tag < others; ++tag) c.send(numbers.of(1), 0, 10 + tag);
+  } else {
+    move(c);
+    c.send(numbers.of(1), 0, 4);
+  }
+}
 
 const wisp::Blocks blocks(Ranks& counts, Ranks& displacements) {
   return {numbers.more.data(), counts, displacements, MPI_INT};
@@ -171,6 +198,21 @@ const std::vector<Case> cases = {
        if (c.rank() == 0) c.receive(numbers.of(1), 1, 2);
        if (c.rank() == 1) { auto request = c.ireceive(numbers.of(1), 2, 3); while (!request.test()) {} }
        if (c.rank() == 2) be_busy(); }},
+
+    // Nothing is wrong, and nothing may be said
+    {"a_receive_for_later", false, "", [](const Comm& c) { wait_beside(c, 1, [&] { c.receive(numbers.to(1), 2, 4); }); }},
+    {"many_receives_for_later", false, "", [](const Comm& c) { wait_beside(c, 20, [&] { c.receive(numbers.to(1), 2, 4); }); }},
+    {"one_of_several_requests", false, "", [](const Comm& c) { wait_beside(c, 2, [&] { auto request = c.ireceive(numbers.to(1), 2, 4); wisp::wait_any(std::span(&request, 1)); }); }},
+    {"a_task", false, "", [](const Comm& c) {
+       wait_beside(c, 1, [&] { c.run([](Comm on) -> wisp::Task<> { co_await wisp::receive(on, numbers.to(1), 2, 4); }(c)); }); }},
+    {"tests_beside_what_moves", false, "", [](const Comm& c) {
+       wait_beside(c, 1, [&] {
+         auto request = c.ireceive(numbers.to(1), 2, 4);
+         while (!request.test()) c.sendrecv(numbers.of(1), 0, 7, numbers.to(1), 0, 7);
+       }); }},
+    {"somebody_computes_and_somebody_moves", false, "", [](const Comm& c) {
+       if (c.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(4000));
+       wait_beside(c, 1, [&] { c.receive(numbers.to(1), 2, 4); }); }},
 };
 // clang-format on
 
