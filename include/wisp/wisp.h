@@ -152,7 +152,8 @@ int WISP_Request_free(WISP_Request* request);
 
 /* Collectives. Each blocks, or (I...) gives a request that is started, or (..._init) one that WISP_Start
    starts. All members start those of a communicator in the same order; persistent ones in any order. The info
-   of a persistent one may have the key "wisp_algorithm", with a name of docs/collectives.md.
+   of a persistent one may have the key "wisp_algorithm", with a name of docs/collectives.md, or the key
+   "wisp_reproducible" with "true": the same bits whatever the nodes, the root and the size of the vector.
 
    (I..._range) works on the ranks first ... last of `comm` only, which alone call it: a communicator of that
    range is made for it, and the root counts in it. */

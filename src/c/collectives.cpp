@@ -44,7 +44,14 @@ Merge merge_of(WISP_Merge merge) {
 /// The options that an info holds; the name of an algorithm lives as long as this.
 class InfoOptions {
  public:
-  explicit InfoOptions(MPI_Info info) : algorithm_(info, "wisp_algorithm"), options_{{}, algorithm_.get()} {}
+  explicit InfoOptions(MPI_Info info) : algorithm_(info, "wisp_algorithm") {
+    const InfoValue reproducible(info, "wisp_reproducible");
+    const std::string_view text = reproducible.get();
+    if (!text.empty() && text != "true" && text != "false") {
+      detail::throw_error(MPI_ERR_INFO_VALUE, "wisp_reproducible = {} is neither true nor false", text);
+    }
+    options_ = {{}, algorithm_.get(), text == "true"};
+  }
   const CollectiveOptions& get() const { return options_; }
 
  private:

@@ -209,7 +209,7 @@ namespace {
 
 /// What the options name; empty: nothing.
 std::string_view named_in(const CollectiveOptions& options, const Collective& row, const char* call) {
-  if (!options.reproducible) [[likely]]
+  if (!options.reproducible || row.reproducible.empty()) [[likely]]
     return options.algorithm;
   if (options.algorithm.empty()) return row.reproducible;
   throw_error(MPI_ERR_ARG, "{}: algorithm = {} beside reproducible, which is one of its own", call,

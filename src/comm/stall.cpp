@@ -135,7 +135,7 @@ Doing Stall::doing(const Now& now) const {
 void Stall::attend_look(std::chrono::nanoseconds idle) {
   const Now now{idle, nullptr, false};
   answer(now);
-  if (idle >= patience_) hear_of_failures(doing(now));
+  if (idle >= patience_) hear_of_failures(now);
 }
 
 void Stall::attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) {
@@ -143,7 +143,7 @@ void Stall::attend_wait(std::chrono::nanoseconds idle, const Context* waits_in) 
   answer(wait);
   const auto& failed = world_.failures().ranks();
   if (!failed.empty() && world_.failures().end_waits_for(failed, {})) return;
-  if (idle >= patience_) hear_of_failures(doing({idle, nullptr, true}));
+  if (idle >= patience_) hear_of_failures({idle, nullptr, true});
   // One thread's wait at a time, for those of others come and go; until that one is explained, or has not
   // been here for long.
   const auto now = Clock::now();
@@ -180,15 +180,15 @@ void Stall::answer(const Now& now) {
 }
 
 /// Again and again: those that it waits for may not know yet when they are asked first.
-void Stall::hear_of_failures(const Doing& mine) {
-  const auto now = Clock::now();
-  if (now < next_hearing_) return;
-  next_hearing_ = now + patience_ / 2;
+void Stall::hear_of_failures(const Now& now) {
+  const auto time = Clock::now();
+  if (time < next_hearing_) return;
+  next_hearing_ = time + patience_ / 2;
   std::set<int> failed = world_.failures().ranks();
   for (const int rank : world_.transport().failed()) failed.insert(rank);
   if (!failed.empty() && world_.failures().end_waits_for(failed, failed)) return;
   std::set<int> peers;
-  for (const Wait& wait : mine.waits) peers.insert(wait.peer);
+  for (const Wait& wait : doing(now).waits) peers.insert(wait.peer);
   for (const int peer : peers) {
     if (peer >= 0 && peer != world_.rank()) ask(peer);
   }

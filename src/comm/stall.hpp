@@ -53,7 +53,7 @@ class Stall final : public Attendant {
   void answer(const Now& now);
   void handle(const ServiceMessages::Received& received, const Doing& mine);
   void hear_answer(int source, const Doing& doing, const Failures::Told& told, bool is_current);
-  void hear_of_failures(const Doing& mine);
+  void hear_of_failures(const Now& now);
   void forget();
   /// After which a rank does not answer, and a report that it was told will not be said.
   std::chrono::milliseconds silence() const;

@@ -246,6 +246,8 @@ static void test_in_place(void) {
 }
 
 static void test_barrier_and_algorithm(void) {
+  const int in = 1;
+  int sum = 0;
   WISP_Request request = WISP_REQUEST_NULL;
   MPI_Info info = MPI_INFO_NULL;
   OK(WISP_Barrier(comm));
@@ -263,6 +265,17 @@ static void test_barrier_and_algorithm(void) {
   EXPECT(WISP_Barrier_init(comm, info, &request) == MPI_ERR_ARG);
   EXPECT(strcmp(WISP_Error_message(),
                 "WISP_Barrier_init: algorithm = nonsense is not one of dissemination, tree, two_level") == 0);
+  MPI_Info_delete(info, "wisp_algorithm");
+  MPI_Info_set(info, "wisp_reproducible", "perhaps");
+  EXPECT(WISP_Allreduce_init(&in, &sum, 1, MPI_INT, MPI_SUM, comm, info, &request) == MPI_ERR_INFO_VALUE);
+  MPI_Info_set(info, "wisp_reproducible", "true");
+  OK(WISP_Allreduce_init(&in, &sum, 1, MPI_INT, MPI_SUM, comm, info, &request));
+  OK(WISP_Start(&request));
+  OK(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  EXPECT(sum == size);
+  OK(WISP_Request_free(&request));
+  MPI_Info_set(info, "wisp_algorithm", "tree");
+  EXPECT(WISP_Allreduce_init(&in, &sum, 1, MPI_INT, MPI_SUM, comm, info, &request) == MPI_ERR_ARG);
   MPI_Info_free(&info);
 }
 

@@ -119,6 +119,7 @@ TEST(ReproducibleTest, AnAlgorithmBesideItIsAnError) {
     int value = comm.rank() == 1 ? 7 : 0;
     co_await bcast(comm, buffer_of(value), 1, fixed);
     EXPECT_EQ(value, 7);
+    co_await bcast(comm, buffer_of(value), 1, {.algorithm = "binomial", .reproducible = true});
   });
 }
 
