@@ -69,7 +69,6 @@ struct Scale {
     return width * std::clamp(part, 0.0, 1.0);
   }
   double y(int rank) const { return row * (rank + 0.5); }
-  bool shows(double begin, double end) const { return end >= window.begin && begin <= window.end; }
 };
 
 Scale scale_of(const Timeline& timeline, const Window& window) {
@@ -80,7 +79,7 @@ Scale scale_of(const Timeline& timeline, const Window& window) {
 std::vector<const TracedOperation*> drawn_operations(const Timeline& timeline, const Window& window) {
   std::vector<const TracedOperation*> drawn;
   for (const TracedOperation& one : timeline.operations) {
-    if (one.end >= window.begin && one.begin <= window.end) drawn.push_back(&one);
+    if (window.shows(one.begin, one.end)) drawn.push_back(&one);
   }
   if (drawn.size() <= window.operations) return drawn;
   const auto middle = drawn.begin() + static_cast<std::ptrdiff_t>(window.operations);
@@ -110,7 +109,7 @@ void draw_messages(std::string& svg, const Timeline& timeline, const Scale& scal
   auto to = std::back_inserter(svg);
   std::size_t drawn = 0;
   for (const TracedMessage& message : timeline.messages) {
-    if (!scale.shows(message.sent, message.received)) continue;
+    if (!scale.window.shows(message.sent, message.received)) continue;
     if (++drawn > scale.window.messages) break;
     fmt::format_to(to,
                    R"(<line x1="{:.5f}" y1="{:.1f}" x2="{:.5f}" y2="{:.1f}"><title>{} to {}: {} bytes, {}, )"
@@ -126,7 +125,7 @@ void draw_path(std::string& svg, const Timeline& timeline, const Scale& scale) {
   auto to = std::back_inserter(svg);
   std::string points;
   for (const PathStep& step : timeline.critical_path) {
-    if (!scale.shows(step.begin, step.end)) continue;
+    if (!scale.window.shows(step.begin, step.end)) continue;
     int from = step.rank;
     if (step.message >= 0) {
       const TracedMessage& message = timeline.messages[as_size(step.message)];
@@ -248,14 +247,13 @@ std::string table(const Timeline& timeline) {
 }
 
 std::size_t operations_in(const Timeline& timeline, const Window& window) {
-  return static_cast<std::size_t>(std::ranges::count_if(timeline.operations, [&](const TracedOperation& one) {
-    return one.end >= window.begin && one.begin <= window.end;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      timeline.operations, [&](const TracedOperation& one) { return window.shows(one.begin, one.end); }));
 }
 
 std::size_t messages_in(const Timeline& timeline, const Window& window) {
   return static_cast<std::size_t>(std::ranges::count_if(timeline.messages, [&](const TracedMessage& message) {
-    return message.received >= window.begin && message.sent <= window.end;
+    return window.shows(message.sent, message.received);
   }));
 }
 

@@ -12,6 +12,8 @@ struct Window {
   double end = 0;
   std::size_t messages = 5000;     ///< at most: the first ones
   std::size_t operations = 20000;  ///< at most: the longest ones
+
+  bool shows(double first, double last) const { return last >= begin && first <= end; }
 };
 
 /// "1.25 µs".

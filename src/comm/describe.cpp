@@ -71,7 +71,7 @@ std::string place_of(const Message& message) {
 
 void for_each_wait(const World& world, const std::function<void(Message&)>& of) {
   const auto of_this = [&](Message& message) {
-    if (message.world == &world && !message.is_background && !message.done) of(message);
+    if (message.world == &world && is_awaited(message)) of(message);
   };
   for (Message* message : world.engine().pending()) of_this(*message);
   world.mailbox().for_each_waiting(of_this);
@@ -90,8 +90,7 @@ std::vector<Wait> waits_in(const World& world, const Context* context) {
   std::vector<const Message*> messages;
   const auto add = [&](const Message& message) {
     const bool is_meant = context != nullptr ? message.context == context : message.world == &world;
-    if (is_meant && !message.is_background && !message.done && message.world != nullptr)
-      messages.push_back(&message);
+    if (is_meant && is_awaited(message)) messages.push_back(&message);
   };
   for (const Message* message : world.engine().pending()) add(*message);
   world.mailbox().for_each_waiting(add);

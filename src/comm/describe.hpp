@@ -27,6 +27,11 @@ std::string place_of(const Message& message);
 /// Which of the collectives that a communicator numbers has this tag, from 0; or -1.
 int call_of(const Context& context, int tag);
 
+/// Whether somebody waits for a message.
+inline bool is_awaited(const Message& message) {
+  return message.world != nullptr && !message.is_background && !message.done;
+}
+
 /// Messages of this World that are not done, but those that nobody waits for.
 void for_each_wait(const World& world, const std::function<void(Message&)>& of);
 

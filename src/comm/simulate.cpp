@@ -42,8 +42,7 @@ detail::Machine machine_of(const SimulationOptions& options, const detail::NodeL
 template <class Function>
 void for_each_wait(const detail::SimulatedCluster& cluster, const Worlds& worlds, Function of) {
   const auto of_one = [&](detail::Message& message) {
-    const bool is_wait = message.world != nullptr && !message.is_background && !message.done;
-    if (is_wait && !cluster.has_stopped(message.world->rank())) of(message);
+    if (detail::is_awaited(message) && !cluster.has_stopped(message.world->rank())) of(message);
   };
   const auto pending = cluster.pending();
   const std::vector<detail::Message*> all(pending.begin(),

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// What a trace holds, and how it is written: chunks of one rank's records each, about 15 bytes a message.
+// What a trace holds, and how it is written: chunks of one rank's records each, about 20 bytes a record.
 //
 //   chunk    "wisptrace2\n", rank, number of ranks, bytes of what follows; host; records
 //   record   a kind; then numbers of 7 bits a byte, times as differences to the record before

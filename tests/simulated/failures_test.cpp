@@ -17,7 +17,6 @@
 namespace wisp {
 namespace {
 
-using detail::as_size;
 using test::cluster_of;
 using test::steps;
 
@@ -34,9 +33,7 @@ Outcome run_with_a_stop(unsigned seed) {
   cluster.stops = {{stopped, static_cast<int>(random() % 40)}};
   std::vector<std::size_t> order(1 + random() % 4);
   for (std::size_t& step : order) step = random() % steps().size();
-  std::vector<int> alive(as_size(cluster.ranks));
-  std::iota(alive.begin(), alive.end(), 0);
-  std::erase(alive, stopped);
+  const std::vector<int> alive = test::ranks_without(stopped, cluster.ranks);
   const std::string naming = "rank " + std::to_string(stopped) + " of the parent communicator has failed";
   Outcome outcome;
   simulate(cluster, [&](Comm comm) -> Task<> {

@@ -8,8 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <numeric>
 #include <random>
 #include <span>
 #include <string>
@@ -47,9 +45,7 @@ std::string run_until_an_error(const wisp::Comm& comm, std::mt19937 random) {
 }
 
 int go_on_without(int killed, const wisp::Comm& comm, bool by_creation) {
-  std::vector<int> alive(wisp::detail::as_size(comm.size()));
-  std::iota(alive.begin(), alive.end(), 0);
-  std::erase(alive, killed);
+  const std::vector<int> alive = wisp::test::ranks_without(killed, comm.size());
   wisp::Comm survivors = comm.raw().subset(alive);
   if (by_creation) survivors = comm.create_group(alive, 5);
   const int one = 1;

@@ -82,4 +82,13 @@ inline const std::vector<Step>& steps() {
   return all;
 }
 
+/// Those that are left without one.
+inline std::vector<int> ranks_without(int gone, int ranks) {
+  std::vector<int> left;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank != gone) left.push_back(rank);
+  }
+  return left;
+}
+
 }  // namespace wisp::test
