@@ -28,6 +28,8 @@ void bench_sort(const Options& options);
 void bench_sort_strings(const Options& options);
 /// Several threads of each rank at a time; needs MPI_THREAD_MULTIPLE.
 void bench_threads(const Options& options);
+/// With and without a trace; needs WISP_TRACE.
+void bench_trace(const Options& options);
 /// What a coroutine and a context add to the messages of a small broadcast: many calls in a row, the root
 /// moving.
 void bench_coroutine(const Options& options);

@@ -70,7 +70,8 @@ const std::map<std::string, Benchmark> benchmarks = {
     {"split", {bench::bench_split, bench::simulate_split}},
     {"split-by", {bench::bench_split_by, bench::simulate_split_by}},
     {"temporaries", {bench::bench_temporaries, bench::simulate_temporaries}},
-    {"threads", {bench::bench_threads}}};
+    {"threads", {bench::bench_threads}},
+    {"trace", {bench::bench_trace}}};
 
 std::vector<std::string> names_of_benchmarks(bool simulated) {
   std::vector<std::string> names;

@@ -73,6 +73,7 @@ std::unique_ptr<Transport> transport_over(std::vector<MPI_Comm> comms, const Wor
                                           bool owned) {
   MpiTransport::Options options;
   options.owned = owned;
+  options.is_traced = facts.is_traced;
   const MpiLibrary& library = mpi_library();
   options.least_copied = library.least_copied;
   options.largest_copied = facts.machine.shares_cores

@@ -36,6 +36,7 @@ class World {
     NodeLayout nodes = {};
     /// Whether collectives compare what the ranks call.
     bool checks_calls = environment_says_check();
+    bool is_traced = true;  ///< if anything is
     /// What reports call the communicator of all ranks.
     std::string name = "world";
   };

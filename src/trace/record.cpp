@@ -11,9 +11,21 @@
 namespace wisp::detail {
 namespace {
 
-constexpr std::string_view magic = "wisptrace2\n";
+constexpr std::string_view magic = "wisptrace3\n";
 
 using Bytes = std::vector<std::byte>;
+using Kind = TraceRecord::Kind;
+
+/// In the first byte of a record, beside its kind: whose it is has not changed.
+constexpr std::uint64_t same = 8;
+constexpr int bytes_of_fixed = 4;
+
+/// Who sends or waits: mostly the one of the record before. A wait tells no more than its communicator.
+bool is_of_same(const TraceRecord& a, const TraceRecord& b) {
+  if (a.communicator != b.communicator) return false;
+  return b.kind == Kind::wait ||
+         (a.tag == b.tag && a.world == b.world && a.operation == b.operation && a.call == b.call);
+}
 
 /// The numbers of one record, side by side.
 class Packed {
@@ -37,6 +49,10 @@ class Packed {
   std::size_t size_ = 0;
 };
 
+void put_fixed(Bytes& to, std::uint32_t number) {
+  for (int i = 0; i < bytes_of_fixed; ++i) to.push_back(static_cast<std::byte>(number >> 8 * i));
+}
+
 void put_text(Bytes& to, std::string_view text) {
   Packed().put(text.size()).append_to(to);
   const auto* first = reinterpret_cast<const std::byte*>(text.data());
@@ -52,16 +68,6 @@ class Reader {
   std::span<const std::byte> peek(std::size_t most) const {
     return bytes_.first(std::min(most, bytes_.size()));
   }
-  /// Whether all of a chunk is there: so many bytes, two numbers, and as many bytes as a third one says.
-  bool has_chunk(std::size_t before) const {
-    Reader ahead(bytes_.subspan(std::min(before, bytes_.size())), file_);
-    for (int i = 0; i < 2; ++i) {
-      if (!ahead.has_number()) return false;
-      ahead.number();
-    }
-    return ahead.has_number() && ahead.number() <= ahead.bytes_.size();
-  }
-
   std::span<const std::byte> take(std::uint64_t count) {
     if (count > bytes_.size()) {
       throw_error(MPI_ERR_FILE, "wisp: {} is no whole trace: {} bytes are missing at its end", file_,
@@ -70,6 +76,16 @@ class Reader {
     const auto taken = bytes_.first(count);
     bytes_ = bytes_.subspan(count);
     return taken;
+  }
+  bool has(std::uint64_t count) const { return count <= bytes_.size(); }
+  std::uint32_t fixed() {
+    std::uint32_t number = 0;
+    int shift = 0;
+    for (const std::byte byte : take(bytes_of_fixed)) {
+      number |= static_cast<std::uint32_t>(byte) << shift;
+      shift += 8;
+    }
+    return number;
   }
   std::uint64_t number() {
     std::uint64_t number = 0;
@@ -91,35 +107,45 @@ class Reader {
   }
 
  private:
-  bool has_number() const {
-    return std::ranges::any_of(bytes_, [](std::byte byte) { return static_cast<unsigned>(byte) < 128; });
-  }
-
   std::span<const std::byte> bytes_;
   const std::string& file_;
 };
 
+/// What a wait tells.
+TraceRecord wait_of(const TraceRecord& record) {
+  TraceRecord wait;
+  wait.begin = record.begin;
+  wait.end = record.end;
+  wait.communicator = record.communicator;
+  return wait;
+}
+
 void read_records(Reader reader, RankTrace& rank) {
-  std::uint64_t latest = 0;
+  TraceRecord latest;
   while (!reader.at_end()) {
-    TraceRecord record;
-    record.kind = static_cast<TraceRecord::Kind>(reader.number());
-    if (record.kind == TraceRecord::Kind::text) {
+    const std::uint64_t head = reader.number();
+    TraceRecord record = latest;
+    record.kind = static_cast<Kind>(head & ~same);
+    if (record.kind == Kind::text) {
       rank.texts.push_back(reader.text());
       continue;
     }
-    record.begin = latest = latest + static_cast<std::uint64_t>(reader.signed_number());
+    const bool is_message = record.kind != Kind::wait;
+    record.begin = latest.begin + static_cast<std::uint64_t>(reader.signed_number());
     record.end = record.begin + reader.number();
-    record.communicator = reader.small();
-    if (record.kind != TraceRecord::Kind::wait) {
-      record.peer = reader.small();
-      record.world = reader.number();
-      record.tag = reader.signed_number();
-      record.bytes = reader.number();
-      record.operation = reader.small();
-      record.call = reader.small();
+    if ((head & same) == 0) {
+      record.communicator = reader.small();
+      if (is_message) {
+        record.world = static_cast<std::uint32_t>(reader.number());
+        record.tag = reader.signed_number();
+        record.operation = reader.small();
+        record.call = reader.small();
+      }
     }
-    rank.records.push_back(record);
+    latest = record;
+    record.peer = is_message ? reader.small() : -1;
+    record.bytes = record.kind == Kind::send ? reader.number() : 0;
+    rank.records.push_back(is_message ? record : wait_of(record));
   }
 }
 
@@ -132,21 +158,26 @@ int TraceWriter::add_text(const std::string& text) {
 }
 
 void TraceWriter::add(const TraceRecord& record) {
+  const bool is_message = record.kind != Kind::wait;
+  const bool is_same = is_of_same(latest_, record);
   Packed numbers;
-  numbers.put(static_cast<std::uint64_t>(record.kind))
-      .put_signed(static_cast<std::int64_t>(record.begin - latest_))
-      .put(record.end - record.begin)
-      .put_signed(record.communicator);
-  latest_ = record.begin;
-  if (record.kind != TraceRecord::Kind::wait) {
-    numbers.put_signed(record.peer)
-        .put(record.world)
-        .put_signed(record.tag)
-        .put(record.bytes)
-        .put_signed(record.operation)
-        .put_signed(record.call);
+  numbers.put(static_cast<std::uint64_t>(record.kind) | (is_same ? same : 0))
+      .put_signed(static_cast<std::int64_t>(record.begin - latest_.begin))
+      .put(record.end - record.begin);
+  if (!is_same) {
+    numbers.put_signed(record.communicator);
+    if (is_message)
+      numbers.put(record.world).put_signed(record.tag).put_signed(record.operation).put_signed(record.call);
   }
+  if (is_message) numbers.put_signed(record.peer);
+  if (record.kind == Kind::send) numbers.put(record.bytes);
   numbers.append_to(bytes_);
+  if (is_message) {
+    latest_ = record;
+  } else {
+    latest_.begin = record.begin;
+    latest_.communicator = record.communicator;
+  }
 }
 
 std::vector<std::byte> TraceWriter::take_chunk(int rank, int ranks, const std::string& host) {
@@ -155,11 +186,13 @@ std::vector<std::byte> TraceWriter::take_chunk(int rank, int ranks, const std::s
   Bytes chunk;
   const auto* first = reinterpret_cast<const std::byte*>(magic.data());
   chunk.insert(chunk.end(), first, first + magic.size());
-  Packed().put_signed(rank).put_signed(ranks).put(body.size() + bytes_.size()).append_to(chunk);
+  put_fixed(chunk, static_cast<std::uint32_t>(rank));
+  put_fixed(chunk, static_cast<std::uint32_t>(ranks));
+  put_fixed(chunk, static_cast<std::uint32_t>(body.size() + bytes_.size()));
   chunk.insert(chunk.end(), body.begin(), body.end());
   chunk.insert(chunk.end(), bytes_.begin(), bytes_.end());
   bytes_.clear();
-  latest_ = 0;
+  latest_ = {};
   return chunk;
 }
 
@@ -169,11 +202,13 @@ bool read_trace(std::span<const std::byte> chunks, const std::string& file, std:
     const auto begin = reader.peek(magic.size());
     if (std::memcmp(begin.data(), magic.data(), begin.size()) != 0)
       throw_error(MPI_ERR_FILE, "wisp: {} is no trace of this version of wisp", file);
-    if (!reader.has_chunk(magic.size())) return true;
+    if (!reader.has(magic.size() + 3 * bytes_of_fixed)) return true;
     reader.take(magic.size());
-    const int rank = reader.small();
-    const int all = reader.small();
-    Reader body(reader.take(reader.number()), file);
+    const auto rank = static_cast<int>(reader.fixed());
+    const auto all = static_cast<int>(reader.fixed());
+    const std::uint32_t bytes = reader.fixed();
+    if (!reader.has(bytes)) return true;
+    Reader body(reader.take(bytes), file);
     const auto found = std::ranges::find(ranks, rank, &RankTrace::rank);
     RankTrace& of_rank = found != ranks.end() ? *found : ranks.emplace_back(RankTrace{rank, all, {}, {}, {}});
     of_rank.host = body.text();

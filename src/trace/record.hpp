@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-// What a trace holds, and how it is written: chunks of one rank's records each, about 20 bytes a record.
+// What a trace holds, and how it is written: chunks of one rank's records each, about 10 bytes a record.
 //
-//   chunk    "wisptrace2\n", rank, number of ranks, bytes of what follows; host; records
-//   record   a kind; then numbers of 7 bits a byte, times as differences to the record before
+//   chunk    "wisptrace3\n"; rank, number of ranks, bytes of what follows, 4 bytes each; host; records
+//   record   a kind; then numbers of 7 bits a byte: times as differences to the record before; whose it is,
+//            if that has changed; peer and bytes
 //
 // Texts are written before the first record that names them, later by their number: the name of an operation
 // once a rank, that of a communicator once for each.
@@ -20,16 +21,16 @@ struct TraceRecord {
   /// An arrival is a receive that took what had come: nobody knows since when it was waited for.
   enum class Kind : std::uint8_t { text, send, receive, arrival, wait };
 
-  Kind kind = Kind::wait;
   std::uint64_t begin = 0;  ///< in nanoseconds of the host's clock: posted, or the wait's begin
   std::uint64_t end = 0;    ///< done; of a send that nobody has to wait for: the same
-  int peer = -1;            ///< rank in MPI_COMM_WORLD
-  std::uint64_t world = 0;  ///< which communicator below carries it …
-  std::int64_t tag = 0;     ///< … with which tag there
   std::uint64_t bytes = 0;  ///< of a send
+  std::int64_t tag = 0;     ///< with which it travels …
+  std::uint32_t world = 0;  ///< … in which communicator below
+  int peer = -1;            ///< rank in MPI_COMM_WORLD
   int operation = -1;       ///< the text with this number
   int communicator = -1;    ///< the same; -1: it is not told
   int call = -1;            ///< which one on that communicator, from 0; -1: not numbered
+  Kind kind = Kind::wait;
 
   bool operator==(const TraceRecord&) const = default;
 };
@@ -56,7 +57,7 @@ class TraceWriter {
 
  private:
   std::vector<std::byte> bytes_;
-  std::uint64_t latest_ = 0;  ///< time
+  TraceRecord latest_;
   int texts_ = 0;
 };
 

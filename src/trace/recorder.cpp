@@ -45,19 +45,16 @@ int Recorder::communicator(const Context& context) {
   return context.traced_name;
 }
 
-void Recorder::add(const TraceRecord& record) {
+void Recorder::make_room() {
   // Many are packed in a row: what a message finds in the cache is that of the program.
-  constexpr std::size_t enough_to_pack = 128;
   constexpr std::size_t enough_to_write = 1 << 16;
-  records_.push_back(record);
-  const bool is_due = record.end > flush_due_;
-  if (records_.size() < enough_to_pack && !is_due) return;
+  const bool is_due = latest_end() > flush_due_;
   pack();
   if (is_due || writer_.bytes() > enough_to_write) flush();
 }
 
 void Recorder::pack() {
-  clock_.compare();
+  clock_.compare(now());
   for (TraceRecord& record : records_) {
     record.begin = clock_.nanoseconds(record.begin);
     record.end = std::max(record.begin, clock_.nanoseconds(record.end));
@@ -66,27 +63,24 @@ void Recorder::pack() {
   records_.clear();
 }
 
-void Recorder::sending(const Context& context, int tag) {
-  next_communicator_ = communicator(context);
-  next_call_ = call_of(context, tag);
-}
-
 void Recorder::describe_send(TraceRecord& record) {
-  record.communicator = std::exchange(next_communicator_, -1);
-  record.call = std::exchange(next_call_, -1);
+  const Next next = std::exchange(next_, {});
+  if (next.context == nullptr) return;
+  record.communicator = communicator(*next.context);
+  record.call = call_of(*next.context, next.tag);
 }
 
 void Recorder::add_wait(const Context* context, std::uint64_t begin) {
-  TraceRecord record;
+  const int of = context != nullptr ? communicator(*context) : -1;
+  TraceRecord& record = add();
   record.begin = begin;
   record.end = now();
-  if (context != nullptr) record.communicator = communicator(*context);
-  add(record);
+  record.communicator = of;
 }
 
 void Recorder::flush() noexcept {
   pack();
-  flush_due_ = clock_.ticks_after(longest_kept);
+  flush_due_ = now() + clock_.ticks_of(longest_kept);
   if (writer_.bytes() > 0) file_->append(writer_.take_chunk(rank_, ranks_, host_));
 }
 

@@ -56,19 +56,33 @@ class Recorder final : public Attendant {
   /// What a record is told of an operation, which stays, and of a context.
   int operation(const char* name);
   int communicator(const Context& context);
-  /// Whose the next message is that is sent.
-  void sending(const Context& context, int tag);
+  /// Whose the next message is that is sent, and with which tag there.
+  void sending(const Context& context, int tag) { next_ = {&context, tag}; }
   /// Puts that into its record.
   void describe_send(TraceRecord& record);
   /// Which World of those with so many members, the same on all of them, if they make theirs in one order.
-  std::uint64_t number_of_world(std::uint64_t members) { return members + worlds_[members]++; }
+  std::uint32_t number_of_world(std::uint32_t members) { return members + worlds_[members]++; }
 
-  void add(const TraceRecord& record);
+  /// A new record, of which nothing is set, to be filled at once. In its place: a copy of what has just been
+  /// written takes ten times as long (wide loads wait for narrow stores).
+  TraceRecord& add() {
+    constexpr std::size_t enough_to_pack = 512;
+    if (records_.size() == enough_to_pack || latest_end() > flush_due_) [[unlikely]]
+      make_room();
+    return records_.emplace_back();
+  }
   /// From `begin` on, until now; null: for messages of several contexts.
   void add_wait(const Context* context, std::uint64_t begin);
   void flush() noexcept;
 
  private:
+  struct Next {
+    const Context* context = nullptr;
+    int tag = -1;
+  };
+
+  std::uint64_t latest_end() const { return records_.empty() ? 0 : records_.back().end; }
+  void make_room();
   void pack();
 
   static constexpr std::uint64_t longest_kept = 1'000'000'000;
@@ -83,9 +97,8 @@ class Recorder final : public Attendant {
   std::pair<const char*, int> latest_operation_{nullptr, -1};
   std::unordered_map<const char*, int> operations_;
   std::map<std::string, int> texts_;  ///< names of operations
-  std::map<std::uint64_t, std::uint64_t> worlds_;
-  int next_communicator_ = -1;  ///< of what is about to be sent
-  int next_call_ = -1;
+  std::map<std::uint32_t, std::uint32_t> worlds_;
+  Next next_;                    ///< that is about to be sent
   std::uint64_t flush_due_ = 0;  ///< in ticks
 };
 

@@ -25,14 +25,16 @@ class TraceClock {
     return now_();
   }
 
-  /// Compares ticks with nanoseconds now: of the ticks since the last time and of earlier ones it is known
-  /// then how long they are.
-  void compare();
-  /// The ticks at so many nanoseconds after that.
-  std::uint64_t ticks_after(std::uint64_t nanoseconds) const {
-    if (!counts_ticks_) return latest_.ticks + nanoseconds;
-    return latest_.ticks +
-           (tick_ > 0 ? static_cast<std::uint64_t>(static_cast<double>(nanoseconds) / tick_) : 0);
+  /// Compares ticks with nanoseconds, unless that was done a few milliseconds before `ticks`: then it is
+  /// known how long they are.
+  void compare(std::uint64_t ticks) {
+    constexpr std::uint64_t few_milliseconds = 1 << 24;
+    if (counts_ticks_ && (tick_ == 0 || ticks - latest_.ticks > few_milliseconds)) compare();
+  }
+  /// How many ticks so many nanoseconds are; 0 as long as that is not known.
+  std::uint64_t ticks_of(std::uint64_t nanoseconds) const {
+    if (!counts_ticks_) return nanoseconds;
+    return tick_ > 0 ? static_cast<std::uint64_t>(static_cast<double>(nanoseconds) / tick_) : 0;
   }
   std::uint64_t nanoseconds(std::uint64_t ticks) const {
     if (!counts_ticks_) return ticks;
@@ -46,6 +48,7 @@ class TraceClock {
     std::uint64_t nanoseconds = 0;
   };
   Moment moment() const;
+  void compare();
 
   Function now_;
   bool counts_ticks_ = false;

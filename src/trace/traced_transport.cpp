@@ -20,19 +20,24 @@ class TracedTransport::Pending final : public MessageObserver {
   static void* operator new(std::size_t bytes) { return FramePool::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { FramePool::release(memory, bytes); }
 
-  Pending(TracedTransport& of, const TraceRecord& record)
-      : recorder_(of.recorder_), ranks_(of.ranks_), record_(record) {}
+  explicit Pending(Recorder& recorder) : recorder_(recorder) {}
+
+  TraceRecord& record() { return record_; }
+  /// Its peer, a rank of these, is known when it has ended.
+  void ask_peer(std::shared_ptr<const std::vector<int>> ranks) { ranks_ = std::move(ranks); }
 
   void ended(const Message& message) noexcept override {
-    record_.end = recorder_.now();
-    if (record_.peer < 0) record_.peer = global(*ranks_, message.envelope.source);
-    recorder_.add(record_);
+    const std::uint64_t now = recorder_.now();
+    TraceRecord& record = recorder_.add();
+    record = record_;
+    record.end = now;
+    if (ranks_) record.peer = global(*ranks_, message.envelope.source);
     delete this;
   }
 
  private:
   Recorder& recorder_;
-  std::shared_ptr<const std::vector<int>> ranks_;
+  std::shared_ptr<const std::vector<int>> ranks_;  ///< of a message from anyone
   TraceRecord record_;
 };
 
@@ -44,54 +49,51 @@ TracedTransport::TracedTransport(std::unique_ptr<Transport> inner, Recorder& rec
   std::uint64_t members = ranks_->size();
   for (const int rank : *ranks_) members = mix(members + static_cast<std::uint64_t>(rank));
   constexpr std::uint64_t few_bytes = (1 << 20) - 1;
-  world_ = recorder_.number_of_world(members & few_bytes);
+  world_ = recorder_.number_of_world(static_cast<std::uint32_t>(members & few_bytes));
 }
 
-TraceRecord TracedTransport::record_of_send(std::size_t bytes, int destination, WireTag tag,
-                                            const char* operation) {
-  TraceRecord record;
+Message* TracedTransport::sent(Message* message, std::uint64_t begin, std::size_t bytes, int destination,
+                               WireTag tag, const char* operation) {
+  const bool is_gone = message == nullptr || message->done;
+  Pending* const pending = is_gone ? nullptr : new Pending(recorder_);
+  TraceRecord& record = is_gone ? recorder_.add() : pending->record();
   record.kind = TraceRecord::Kind::send;
-  record.begin = recorder_.now();
+  record.begin = begin;
+  record.end = begin;
   record.peer = global(*ranks_, destination);
   record.world = world_;
   record.tag = tag;
   record.bytes = bytes;
   record.operation = recorder_.operation(operation);
   recorder_.describe_send(record);
-  return record;
-}
-
-Message* TracedTransport::sent(TraceRecord record, Message* message) {
-  if (message == nullptr || message->done) {
-    record.end = record.begin;
-    recorder_.add(record);
-  } else {
-    message->observer = new Pending(*this, record);
-  }
+  if (!is_gone) message->observer = pending;
   return message;
 }
 
 Message* TracedTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
                                const char* operation, Message* message) {
-  const std::size_t bytes = buffer.count * TypeLayout::of(buffer.type).size;
-  const TraceRecord record = record_of_send(bytes, destination, tag, operation);
-  return sent(record, inner_->send(buffer, destination, tag, mode, operation, message));
+  const std::uint64_t begin = recorder_.now();
+  Message* const posted = inner_->send(buffer, destination, tag, mode, operation, message);
+  return sent(posted, begin, buffer.count * TypeLayout::of(buffer.type).size, destination, tag, operation);
 }
 
 Message* TracedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                                       const char* operation) {
-  const TraceRecord record = record_of_send(bytes, destination, tag, operation);
-  return sent(record, inner_->send_packed(packed, bytes, destination, tag, operation));
+  const std::uint64_t begin = recorder_.now();
+  return sent(inner_->send_packed(packed, bytes, destination, tag, operation), begin, bytes, destination, tag,
+              operation);
 }
 
 void TracedTransport::send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) {
-  const TraceRecord record = record_of_send(packed.bytes(), destination, tag, operation);
+  const std::uint64_t begin = recorder_.now();
+  const std::size_t bytes = packed.bytes();
   inner_->send_owned(std::move(packed), destination, tag, operation);
-  sent(record, nullptr);
+  sent(nullptr, begin, bytes, destination, tag, operation);
 }
 
 void TracedTransport::observe_receive(Message& message, TraceRecord::Kind kind, int source, WireTag tag) {
-  TraceRecord record;
+  auto* const pending = new Pending(recorder_);
+  TraceRecord& record = pending->record();
   record.kind = kind;
   record.begin = recorder_.now();
   record.peer = global(*ranks_, source);
@@ -102,8 +104,11 @@ void TracedTransport::observe_receive(Message& message, TraceRecord::Kind kind, 
     record.communicator = recorder_.communicator(*message.context);
     record.call = call_of(*message.context, message.tag);
   }
-  if (source < 0) message.wants_envelope = true;  // it tells whose it was
-  message.observer = new Pending(*this, record);
+  if (source < 0) {
+    message.wants_envelope = true;  // it tells whose it was
+    pending->ask_peer(ranks_);
+  }
+  message.observer = pending;
 }
 
 void TracedTransport::receive(Message& message, const Buffer& buffer, int source, WireTag tag) {

@@ -44,14 +44,15 @@ class TracedTransport final : public Transport {
   /// A message that is on its way.
   class Pending;
 
-  TraceRecord record_of_send(std::size_t bytes, int destination, WireTag tag, const char* operation);
-  Message* sent(TraceRecord record, Message* message);
+  /// What has been sent since the clock showed `begin`. When it has left: it does not wait for its record.
+  Message* sent(Message* message, std::uint64_t begin, std::size_t bytes, int destination, WireTag tag,
+                const char* operation);
   void observe_receive(Message& message, TraceRecord::Kind kind, int source, WireTag tag);
 
   std::unique_ptr<Transport> inner_;
   Recorder& recorder_;
   std::shared_ptr<const std::vector<int>> ranks_;  ///< messages may outlive this
-  std::uint64_t world_;
+  std::uint32_t world_;
 };
 
 /// The same transport, traced where its messages are to be.

@@ -20,6 +20,7 @@ class MpiTransport final : public Transport, private Closable {
     std::size_t least_copied = 0;  ///< bytes of a message that is copied when it is sent
     std::size_t largest_copied = 0;
     int rank = -1;  ///< of this process in the communicator
+    bool is_traced = true;
   };
 
   MpiTransport(std::vector<MPI_Comm> comms, Options options);
@@ -32,7 +33,7 @@ class MpiTransport final : public Transport, private Closable {
   void close() noexcept override;
 
   Engine& engine() override { return *engine_; }
-  Recorder* recorder() override { return engine_->recorder(); }
+  Recorder* recorder() override { return options_.is_traced ? engine_->recorder() : nullptr; }
   std::vector<int> failed() override;
   Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
                 Message* message = nullptr) override;
