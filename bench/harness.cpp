@@ -8,6 +8,8 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
 
 #include "cli/bad_input.hpp"
 #include "cli/terminal.hpp"
@@ -86,6 +88,9 @@ std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& v
                                     const Method& method) {
   const int calls = method.calls > 0 ? method.calls : ranks_outnumber_cores() ? 10 : 1;
   int next_call = 0;
+  std::vector<std::size_t> order(variants.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::minstd_rand random;  // the same on all ranks
   // The root moves from variant to variant too: else the first would always find the root's buffers cold.
   const auto sample = [&](std::size_t place) {
     const Variant& variant = variants[place];
@@ -111,7 +116,9 @@ std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& v
 
   std::vector<std::vector<double>> seconds(variants.size());
   for (int round = 0; round < samples; ++round) {
-    for (std::size_t v = 0; v < variants.size(); ++v) seconds[v].push_back(sample(v));
+    // Some leave the next one slower: whom that hits changes from round to round.
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::size_t v : order) seconds[v].push_back(sample(v));
     next_call += calls;
   }
   std::vector<Timing> timings;

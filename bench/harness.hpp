@@ -87,9 +87,9 @@ Method method_after_check(const Options& options);
 /// True if the MPI is simulated: its clock is the same on all ranks, and the same call always takes as long.
 bool is_simulated_mpi();
 
-/// Samples all variants in turn, A B C A B C …: a sample is K successive calls between two barriers,
-/// its figure the maximum over ranks divided by K. Where MPI is simulated, one call of each,
-/// that all ranks begin at the same time.
+/// Samples all variants in turn, in another order each round: a sample is K successive calls between two
+/// barriers, its figure the maximum over ranks divided by K. Where MPI is simulated, one call of each, that
+/// all ranks begin at the same time.
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method);
 
 /// A cell's rows: like `cell`, with each variant's name and times.

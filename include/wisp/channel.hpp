@@ -25,7 +25,7 @@ class Channel {
  public:
   Channel() = default;
   Channel(detail::ContextPtr context, Group group, int rank, int tag, const char* operation) noexcept
-      : context_(std::move(context)), group_(group), rank_(rank), tag_(tag), operation_(operation) {}
+      : context_(std::move(context)), group_(group), rank_(rank), operation_(operation), tag_(tag) {}
 
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return group_.size(); }
@@ -86,9 +86,9 @@ class Channel {
   detail::ContextPtr context_;
   Group group_;
   int rank_ = -1;
-  int tag_ = 0;
   detail::Level level_ = {};
   const char* operation_ = "";
+  int tag_ = 0;  ///< not beside the rank: both at once would be read before they are written, one by one
 };
 
 }  // namespace wisp

@@ -12,7 +12,7 @@ Cost allgather_dissemination_cost(T t) {
   return in_growing_rounds({t.log2, 1.5 * t.p * t.n, t.log2, t.p * t.log2, 2 * t.p * t.p * t.n,
                             t.growing_rounds(t.log2, 1.05 * (t.p - 1) * t.n, Traffic::growing)});
 }
-Task<> by_dissemination(Channel channel, const Arguments& given) {
+Task<> by_dissemination(Channel&& channel, const Arguments& given) {
   const BlockList blocks = given.blocks_to_receive(channel.size());
   return allgather_dissemination(std::move(channel), given.send, blocks);
 }
@@ -24,7 +24,7 @@ Cost allgather_circulant_cost(T t) {
       {1.5 * t.log2, bytes, t.log2, 1.5 * t.p * t.log2, t.p * bytes,
        t.growing_rounds(t.log2, bytes, Traffic::circulant) + 0.5 * t.log2 * t.machine.overhead});
 }
-Task<> by_circulant_graph(Channel channel, const Arguments& given) {
+Task<> by_circulant_graph(Channel&& channel, const Arguments& given) {
   const BlockList blocks = given.blocks_to_receive(channel.size());
   return allgather_circulant(std::move(channel), given.send, blocks);
 }
@@ -38,7 +38,7 @@ constexpr Algorithm allgather_algorithms[] = {
                          t.depth_32 + t.depth_4, 2 * (t.p - 1), t.p * t.p * t.n,
                          t.blocks_up(1) + t.p * t.down(1)});
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return allgather_tree(std::move(channel), given.send, given.receive);
      }},
     {two_level_name,
@@ -49,10 +49,10 @@ constexpr Algorithm allgather_algorithms[] = {
      on_two_levels<allgather_two_level>}};
 constexpr Alias allgather_aliases[] = {{"hypercube", "circulant"}, {"ring", "circulant"}};
 
-constexpr Algorithm allgatherm_algorithms[] = {{"tree", nullptr, [](Channel channel, const Arguments& given) {
-                                                  return allgather_merge(std::move(channel), given.send,
-                                                                         given.receive, given.more->merge);
-                                                }}};
+constexpr Algorithm allgatherm_algorithms[] = {
+    {"tree", nullptr, [](Channel&& channel, const Arguments& given) {
+       return allgather_merge(std::move(channel), given.send, given.receive, given.more->merge);
+     }}};
 
 }  // namespace
 

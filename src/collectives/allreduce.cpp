@@ -24,7 +24,7 @@ constexpr Algorithm allreduce_algorithms[] = {
        const double alone = t.exchanges(t.full_log2, 1.5 * t.n) + t.path(t.extra, 1.25 * t.extra * t.n);
        return in_rounds({steps, 1.5 * steps * t.n, steps, t.p * t.log2, 1.5 * t.p * t.log2 * t.n, alone});
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return allreduce_recursive_doubling(std::move(channel), given.reduction());
      }},
     {"tree",
@@ -35,16 +35,16 @@ constexpr Algorithm allreduce_algorithms[] = {
        return over_tree({received + sent, (2 * received + sent) * t.n, t.depth_32 + t.depth_4, 2 * (t.p - 1),
                          2.5 * (t.p - 1) * t.n, t.up(1) + t.down(1)});
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return allreduce_tree(channel, given.reduction(), up_radix_bits(channel));
      }},
     {fixed_order_name, nullptr,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        constexpr int binary = 1;
        return allreduce_tree(std::move(channel), given.reduction(), binary);
      }},
     {"circulant", allreduce_circulant_cost,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return allreduce_circulant(std::move(channel), given.reduction());
      },
      commutes},
@@ -59,7 +59,7 @@ constexpr Algorithm allreduce_algorithms[] = {
                    3.5 * t.p * t.n,
                    t.two_tree(((5 * t.full_log2 - 4) / t.pieces + (t.p > 3 ? 2.5 : 2) * t.others) * t.n)};
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return scan_two_tree(std::move(channel), given.send, {{}, {}, given.receive}, given.op);
      },
      takes_parts},

@@ -66,7 +66,7 @@ Cost grid_cost(T t) {
   return cost_of_grid(grid_of<radix>(t.of.ranks, t.machine, bytes), t.machine, bytes);
 }
 template <int radix, bool is_regular>
-Task<> run_grid(Channel channel, const Arguments& given) {
+Task<> run_grid(Channel&& channel, const Arguments& given) {
   const double bytes = known_bytes<is_regular>(static_cast<double>(given.bytes));
   ExchangeGrid grid(channel.rank(), grid_of<radix>(channel.size(), channel.machine(), bytes));
   return run_over<is_regular>(std::move(grid), std::move(channel), given);
@@ -78,7 +78,7 @@ Cost two_level_cost(T t) {
   return {.seconds = seconds_of(cheapest_node_grids(t.of.nodes, t.machine, bytes), t.machine, bytes)};
 }
 template <bool is_regular>
-Task<> run_two_level(Channel channel, const Arguments& given) {
+Task<> run_two_level(Channel&& channel, const Arguments& given) {
   const double bytes = known_bytes<is_regular>(static_cast<double>(given.bytes));
   const NodeGrids grids = cheapest_node_grids(given.nodes->shape(), channel.machine(), bytes);
   ExchangeGrid grid(given.nodes, channel.rank(), grids);
@@ -96,7 +96,7 @@ Cost direct_exchange_cost(T t) {
   return {t.p - 1, t.p * n, 1, t.p * (t.p - 1), t.p * t.p * n, exchange_seconds(t.machine, t.p - 1, n)};
 }
 template <ExchangeOfAll* exchange>
-Task<> run_plain(Channel channel, const Arguments& given) {
+Task<> run_plain(Channel&& channel, const Arguments& given) {
   return run_exchange(std::move(channel), given, exchange);
 }
 

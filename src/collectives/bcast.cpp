@@ -10,7 +10,7 @@ namespace {
 using T = const Terms&;
 
 template <int radix_bits>
-Task<> bcast_over_tree(Channel channel, const Arguments& given) {
+Task<> bcast_over_tree(Channel&& channel, const Arguments& given) {
   return bcast_tree(std::move(channel), given.receive, given.root, radix_bits);
 }
 
@@ -30,7 +30,7 @@ constexpr Algorithm bcast_algorithms[] = {
        return Cost{t.log2 + 2 * (t.stream_pieces - 1), t.stream_rounds * t.n / t.stream_pieces, t.log2,
                    (t.p - 1) * t.stream_pieces, (t.p - 1) * t.n};
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        const auto bytes = as_size(given.bytes);
        const int pieces = circulant_pieces_of(channel, bytes, SignatureBytes::most_pieces(bytes));
        return bcast_circulant(std::move(channel), given.receive, given.root, pieces);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <optional>
 
 #include "wisp/error.hpp"
 
@@ -77,8 +76,8 @@ void pack_blocks(const BlockList& blocks, std::span<const int> ranks, std::byte*
 
 void copy_block(const ConstBuffer& from, const Buffer& to) {
   if (from.count == 0 || (from.address == to.address && from.type == to.type)) return;
-  if (const std::optional<std::size_t> size = plain_size_of(from.type); size && from.type == to.type) {
-    copy_bytes(to.address, from.address, from.count * *size);
+  if (const std::size_t size = plain_size_of(from.type); size > 0 && from.type == to.type) {
+    copy_bytes(to.address, from.address, from.count * size);
     return;
   }
   const TypeLayout from_layout = TypeLayout::of(from.type);

@@ -116,8 +116,8 @@ inline BlockList BlockList::irregular(const ConstBlocks& blocks, int ranks) {
 
 inline std::size_t bytes_of(const ConstBuffer& buffer) {
   if (buffer.count == 0) return 0;
-  const std::optional<std::size_t> plain = plain_size_of(buffer.type);
-  return buffer.count * (plain ? *plain : TypeLayout::of(buffer.type).size);
+  const std::size_t plain = plain_size_of(buffer.type);
+  return buffer.count * (plain > 0 ? plain : TypeLayout::of(buffer.type).size);
 }
 
 inline std::size_t bytes_of_block(const ConstBlocks& blocks, int rank) {

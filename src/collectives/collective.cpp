@@ -149,7 +149,7 @@ struct AlgorithmRun {
   const Algorithm* algorithm;
   Arguments given;
 
-  Task<> operator()(Channel channel) const {
+  Task<> operator()(Channel&& channel) const {
     if (given.is_nothing()) return nothing();
     const bool wants_memory = algorithm->make_memory != nullptr && given.memory == nullptr;
     const bool is_metered = given.is_metered(channel.world());

@@ -27,7 +27,7 @@ struct Algorithm {
   std::string_view name;
   /// Without one, it is there to be named only.
   Cost (*cost)(const Terms&);
-  Task<> (*run)(Channel channel, const Arguments& given);
+  Task<> (*run)(Channel&& channel, const Arguments& given);
   bool (*is_allowed)(const Case&) = nullptr;
   std::shared_ptr<void> (*make_memory)() = nullptr;
 };
@@ -78,8 +78,8 @@ inline std::size_t pick_direct(World& world, const Case& of) {
 inline Cost direct_cost(const Terms& t) {
   return over_tree({t.p - 1, t.p * t.n, 1, t.p - 1, t.p * t.n, t.fan(t.n)});
 }
-Task<> gather_directly(Channel channel, const Arguments& given);
-Task<> scatter_directly(Channel channel, const Arguments& given);
+Task<> gather_directly(Channel&& channel, const Arguments& given);
+Task<> scatter_directly(Channel&& channel, const Arguments& given);
 
 /// Of trees in which every message straight to the root is announced by another.
 inline std::uint64_t announced_threshold(const Machine& machine) {

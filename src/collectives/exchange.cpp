@@ -148,7 +148,7 @@ Cost sparse_grid_cost(T t) {
   const double bytes = bytes_of_few(t.of.ranks);
   return cost_of_grid(cheapest_grid(t.of.ranks, t.machine, bytes), t.machine, bytes);
 }
-Task<> run_sparse_grid(Channel channel, const Arguments& given) {
+Task<> run_sparse_grid(Channel&& channel, const Arguments& given) {
   const RadixGrid grid = cheapest_grid(channel.size(), channel.machine(), bytes_of_few(channel.size()));
   const ExchangeGrid ring(channel.rank(), grid);
   return exchange_over_grid(std::move(channel), ring, given.more);
@@ -158,7 +158,7 @@ Cost sparse_two_level_cost(T t) {
   const double bytes = bytes_of_few(t.of.ranks);
   return {.seconds = seconds_of(cheapest_node_grids(t.of.nodes, t.machine, bytes), t.machine, bytes)};
 }
-Task<> run_sparse_two_level(Channel channel, const Arguments& given) {
+Task<> run_sparse_two_level(Channel&& channel, const Arguments& given) {
   const NodeGrids grids =
       cheapest_node_grids(given.nodes->shape(), channel.machine(), bytes_of_few(channel.size()));
   const ExchangeGrid grid(given.nodes, channel.rank(), grids);
@@ -168,7 +168,7 @@ Task<> run_sparse_two_level(Channel channel, const Arguments& given) {
 constexpr Algorithm exchange_algorithms[] = {
     {"grid", sparse_grid_cost, run_sparse_grid},
     {"consensus", consensus_cost,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return exchange_by_consensus(std::move(channel), given.more);
      }},
     {two_level_name, sparse_two_level_cost, run_sparse_two_level, is_even}};

@@ -9,7 +9,7 @@ namespace {
 using T = const Terms&;
 
 template <int radix_bits>
-Task<> up_tree(Channel channel, const Arguments& given) {
+Task<> up_tree(Channel&& channel, const Arguments& given) {
   return gather_tree(std::move(channel), given.send, given.receive, given.root, radix_bits);
 }
 
@@ -47,7 +47,7 @@ constexpr Algorithm gather_algorithms[] = {
 constexpr Alias gather_aliases[] = {{"ordered", "radix_4"}};
 
 constexpr Algorithm gatherm_algorithms[] = {
-    {"binomial", nullptr, [](Channel channel, const Arguments& given) {
+    {"binomial", nullptr, [](Channel&& channel, const Arguments& given) {
        return gather_merge(std::move(channel), given.send, given.receive, given.root, given.more->merge);
      }}};
 
@@ -56,7 +56,7 @@ constexpr Algorithm gatherm_algorithms[] = {
 constinit const Collective gather_row{"gather", gather_algorithms, gather_aliases};
 constinit const Collective gatherm_row{"gatherm", gatherm_algorithms};
 
-Task<> gather_directly(Channel channel, const Arguments& given) {
+Task<> gather_directly(Channel&& channel, const Arguments& given) {
   if (channel.rank() != given.root) return send_block(std::move(channel), given.send, given.root);
   const BlockList blocks = given.blocks_to_receive(channel.size());
   return gather_direct(std::move(channel), given.send, blocks, given.root);

@@ -17,7 +17,7 @@ constexpr Algorithm gatherv_algorithms[] = {
      [](T t) {
        return Cost{6 * t.depth_4, 0, 2 * t.depth_4, 2 * (t.p - 1), 0};
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = blocks_to_root(channel, given);
        const std::uint64_t threshold = straight_threshold(channel.machine());
        return gatherv_led(std::move(channel), given.send, blocks, given.root, threshold,
@@ -25,7 +25,7 @@ constexpr Algorithm gatherv_algorithms[] = {
      },
      nullptr, make_memory<LedMemory>},
     {"tree", nullptr,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = blocks_to_root(channel, given);
        const std::uint64_t threshold = announced_threshold(channel.machine());
        return gatherv_tree(std::move(channel), given.send, blocks, given.root, threshold,

@@ -76,10 +76,9 @@ class OperationOn final : public OperationBody {
       : on_(on), call_(call), own_tag_(own_tag), run_{std::forward<Parts>(of_run)...} {}
 
   Task<> begin() const override {
-    auto channel = fixed_ ? *fixed_ : Channels::make(on_, call_, own_tag_);
-    if (channel.world().checks_calls()) [[unlikely]]
-      return run_checked(std::move(channel), call_, run_.alike(), run_);
-    return run_(std::move(channel));
+    if (context()->world->checks_calls()) [[unlikely]]
+      return run_checked(channel(), call_, run_.alike(), run_);
+    return run_(channel());
   }
   void prepare_to_repeat() override {
     run_.prepare_to_repeat();
@@ -89,6 +88,7 @@ class OperationOn final : public OperationBody {
 
  private:
   void own_arguments(KeptArguments& kept) override { run_.own_arguments(kept); }
+  auto channel() const { return fixed_ ? *fixed_ : Channels::make(on_, call_, own_tag_); }
 
   On on_;
   const char* call_;

@@ -11,7 +11,7 @@ using T = const Terms&;
 // To join a byte takes about half as long as to move it: what is joined counts half more.
 
 template <int radix_bits>
-Task<> reduce_over_tree(Channel channel, const Arguments& given) {
+Task<> reduce_over_tree(Channel&& channel, const Arguments& given) {
   if (given.root == 0 || given.kind == OperatorKind::commutative)
     return reduce_tree(std::move(channel), given.reduction(), given.root, radix_bits);
   return radix_bits == 1
@@ -39,11 +39,11 @@ constexpr Algorithm reduce_algorithms[] = {
      },
      reduce_over_tree<5>},
     {"ordered", nullptr,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return reduce_ordered(std::move(channel), given.reduction(), given.root);
      }},
     {fixed_order_name, nullptr,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        constexpr int binary = 1;
        return given.root == 0
                   ? reduce_tree(std::move(channel), given.reduction(), 0, binary)
@@ -54,7 +54,7 @@ constexpr Algorithm reduce_algorithms[] = {
        return Cost{t.log2 + 2 * (t.stream_pieces - 1), 1.5 * t.stream_rounds * t.n / t.stream_pieces, t.log2,
                    (t.p - 1) * t.stream_pieces, 1.5 * (t.p - 1) * t.n};
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        const int pieces = circulant_pieces_of(channel, as_size(given.bytes), given.send.count);
        return reduce_circulant(std::move(channel), given.reduction(), given.root, pieces);
      },

@@ -18,12 +18,12 @@ constexpr Algorithm reduce_scatter_algorithms[] = {
        return Cost{received + t.p - 1,    (1.5 * received + 1) * t.n, t.depth_32 + 1, 2 * t.p,
                    (1.5 * t.p + 1) * t.n, t.up(1) + t.fan(t.n / t.p)};
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = given.blocks_to_send(channel.size());
        return reduce_scatter_tree(channel, blocks, given.receive, given.op, up_radix_bits(channel));
      }},
     {fixed_order_name, nullptr,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        constexpr int binary = 1;
        const BlockList blocks = given.blocks_to_send(channel.size());
        return reduce_scatter_tree(std::move(channel), blocks, given.receive, given.op, binary);
@@ -33,7 +33,7 @@ constexpr Algorithm reduce_scatter_algorithms[] = {
        return over_circulant_graph({t.log2, 1.5 * t.others * t.n, t.log2, t.p * t.log2, 1.5 * (t.p - 1) * t.n,
                                     t.growing_rounds(t.log2, 1.5 * t.others * t.n, Traffic::circulant)});
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = given.blocks_to_send(channel.size());
        return reduce_scatter_circulant(std::move(channel), blocks, given.receive, given.op);
      },
@@ -48,7 +48,7 @@ constexpr Algorithm reduce_scatter_algorithms[] = {
                    t.fan(t.n / t.p) + std::max(t.p - 2, 0.0) * t.busy(0.5 * t.n / t.p) +
                        0.5 * t.n / t.p * t.machine.seconds_per_byte};
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = given.blocks_to_send(channel.size());
        return reduce_scatter_pairwise(std::move(channel), blocks, given.receive, given.op);
      }}};

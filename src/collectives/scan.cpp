@@ -12,7 +12,7 @@ namespace {
 
 using T = const Terms&;
 
-Task<> scan_by_doubling(Channel channel, const Arguments& given, const ScanResults& results) {
+Task<> scan_by_doubling(Channel&& channel, const Arguments& given, const ScanResults& results) {
   return doubling_scan(LineWalk(std::move(channel)), SideSum(Side::before, given.reduction(), results),
                        NoSum());
 }
@@ -53,15 +53,15 @@ Cost scan_two_level_cost(T t) {
 
 constexpr Algorithm scan_algorithms[] = {
     {"dissemination", scan_dissemination_cost,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return scan_by_doubling(std::move(channel), given, {given.receive, {}, {}});
      }},
     {"chain", scan_chain_cost,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return scan_chain(std::move(channel), given.reduction());
      }},
     {"two_tree", scan_two_tree_cost,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return scan_two_tree(std::move(channel), given.send, {given.receive, {}, {}}, given.op);
      },
      takes_parts},
@@ -69,15 +69,15 @@ constexpr Algorithm scan_algorithms[] = {
 
 constexpr Algorithm exscan_algorithms[] = {
     {"dissemination", exscan_dissemination_cost,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return scan_by_doubling(std::move(channel), given, {{}, given.receive, {}});
      }},
     {"chain", scan_chain_cost,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return exscan_chain(std::move(channel), given.reduction());
      }},
     {"two_tree", scan_two_tree_cost,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return scan_two_tree(std::move(channel), given.send, {{}, given.receive, {}}, given.op);
      },
      takes_parts},
@@ -89,8 +89,8 @@ constexpr Algorithm scan_and_bcast_algorithms[] = {
        return Cost{2 * t.log2,         2 * t.log2 * t.n,         2 * t.log2,
                    t.p * (t.log2 + 1), t.p * (t.log2 + 1) * t.n, t.dissemination(1.5) + t.down(1)};
      },
-     [](Channel channel, const Arguments& given) {
-       Task<> sums = scan_by_doubling(channel, given, {given.receive, {}, {}});
+     [](Channel&& channel, const Arguments& given) {
+       Task<> sums = scan_by_doubling(Channel(channel), given, {given.receive, {}, {}});
        return scan_then_bcast(std::move(channel), std::move(sums), given.receive, given.second);
      }},
     {"chain",
@@ -102,7 +102,7 @@ constexpr Algorithm scan_and_bcast_algorithms[] = {
                    2 * t.p * t.n,
                    t.path(t.p - 1 + t.log2, (1.5 * (t.p - 1) + t.log2) * t.n)};
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        Task<> sums = scan_chain(channel, given.reduction());
        return scan_then_bcast(std::move(channel), std::move(sums), given.receive, given.second);
      }},
@@ -114,7 +114,7 @@ constexpr Algorithm scan_and_bcast_algorithms[] = {
                    depth,         3 * t.p * t.pieces,
                    4 * t.p * t.n, t.two_tree(((6 * t.full_log2 - 5) / t.pieces + 3 * t.others) * t.n)};
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        return scan_two_tree(std::move(channel), given.send, {given.receive, {}, given.second}, given.op);
      },
      takes_parts}};

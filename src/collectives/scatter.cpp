@@ -16,7 +16,7 @@ constexpr std::uint64_t equal_threshold_factor = 4;
 constexpr double never = 1e9;
 
 template <int radix_bits>
-Task<> down_tree(Channel channel, const Arguments& given) {
+Task<> down_tree(Channel&& channel, const Arguments& given) {
   return scatter_tree(std::move(channel), given.send, given.receive, given.root, radix_bits);
 }
 
@@ -42,7 +42,7 @@ constexpr Algorithm scatter_algorithms[] = {
                    (1 + t.straight_depth / 2) * t.p * t.n,
                    never};
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = blocks_from_root(channel, given);
        const std::uint64_t threshold = equal_threshold_factor * straight_threshold(channel.machine());
        return scatter_ordered(std::move(channel), blocks, given.receive, given.root, threshold);
@@ -58,7 +58,7 @@ constexpr Algorithm scatter_algorithms[] = {
 
 constinit const Collective scatter_row{"scatter", scatter_algorithms};
 
-Task<> scatter_directly(Channel channel, const Arguments& given) {
+Task<> scatter_directly(Channel&& channel, const Arguments& given) {
   if (channel.rank() != given.root) return receive_block(std::move(channel), given.receive, given.root);
   const BlockList blocks = given.blocks_to_send(channel.size());
   return scatter_direct(std::move(channel), blocks, given.receive, given.root);

@@ -15,13 +15,13 @@ constexpr Algorithm scatterv_algorithms[] = {
      [](T t) {
        return Cost{3 * t.depth_4, 0, t.depth_4, t.p - 1, 0};
      },
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = blocks_from_root(channel, given);
        const std::uint64_t threshold = straight_threshold(channel.machine());
        return scatterv_led(std::move(channel), blocks, given.receive, given.root, threshold);
      }},
     {"tree", nullptr,
-     [](Channel channel, const Arguments& given) {
+     [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = blocks_from_root(channel, given);
        const std::uint64_t threshold = announced_threshold(channel.machine());
        return scatterv_tree(std::move(channel), blocks, given.receive, given.root, threshold,

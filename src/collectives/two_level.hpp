@@ -75,7 +75,7 @@ Task<> allgather_two_level(Channel channel, Arguments given);
 
 /// For tables.
 template <Task<> run(Channel, Arguments)>
-Task<> on_two_levels(Channel channel, const Arguments& given) {
+Task<> on_two_levels(Channel&& channel, const Arguments& given) {
   return run(std::move(channel), given);
 }
 /// Operands meet in rank order where ranks of a node follow each other, or need not.

@@ -31,8 +31,8 @@ Function* next_of(const char* name, Function* of_mpi) {
 template <class Count>
 std::int64_t bytes_of(Count count, MPI_Datatype type) {
   if (count < 0 || type == MPI_DATATYPE_NULL) return -1;
-  if (const auto plain = detail::plain_size_of(type))
-    return static_cast<std::int64_t>(count) * static_cast<std::int64_t>(*plain);
+  if (const std::size_t plain = detail::plain_size_of(type); plain > 0)
+    return static_cast<std::int64_t>(count) * static_cast<std::int64_t>(plain);
   MPI_Count size = 0;
   if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS) return -1;
   return static_cast<std::int64_t>(count) * size;

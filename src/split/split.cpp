@@ -18,35 +18,30 @@ namespace {
 
 struct Entry {
   std::string_view name;
-  Task<ChainPlace> (*run)(Link link, const SplitCase& of);
+  Task<ChainPlace> (*run)(Link link, const SplitCase& of) = nullptr;
+  /// Or one that does otherwise below so many items.
+  Task<ChainPlace> (*run_with)(Link link, const SplitCase& of, int items) = nullptr;
+  int items = 0;
+
+  Task<ChainPlace> start(Link link, const SplitCase& of) const {
+    return run != nullptr ? run(std::move(link), of) : run_with(std::move(link), of, items);
+  }
 };
-
-template <int most_items>
-Task<ChainPlace> cheng(Link link, const SplitCase& of) {
-  return split_cheng(std::move(link), of, most_items);
-}
-
-template <int gather_below>
-Task<ChainPlace> hash(Link link, const SplitCase& of) {
-  return split_hash(std::move(link), of, gather_below);
-}
-
-constexpr int hash_64_threshold = 64;
 
 constexpr Entry table[] = {{"allgather", split_allgather},
                            {"allgather-mpi", split_allgather_mpi},
                            {"gather-scatter", split_gather_scatter},
-                           {"cheng-128", cheng<128>},
-                           {"cheng-256", cheng<256>},
-                           {"cheng-512", cheng<512>},
-                           {"cheng-1024", cheng<1024>},
-                           {"cheng-2048", cheng<2048>},
-                           {"cheng-4096", cheng<4096>},
-                           {"cheng-8192", cheng<8192>},
+                           {"cheng-128", nullptr, split_cheng, 128},
+                           {"cheng-256", nullptr, split_cheng, 256},
+                           {"cheng-512", nullptr, split_cheng, 512},
+                           {"cheng-1024", nullptr, split_cheng, 1024},
+                           {"cheng-2048", nullptr, split_cheng, 2048},
+                           {"cheng-4096", nullptr, split_cheng, 4096},
+                           {"cheng-8192", nullptr, split_cheng, 8192},
                            {"bitonic", split_bitonic},
                            {"radix", split_radix},
-                           {"hash", hash<0>},
-                           {"hash-64", hash<hash_64_threshold>}};
+                           {"hash", nullptr, split_hash, 0},
+                           {"hash-64", nullptr, split_hash, 64}};
 
 /// Labels whose length only their rank knows count as so long.
 constexpr std::size_t typical_text_bytes = 32;
@@ -143,7 +138,7 @@ Splitting checked(const Chain& chain, const char* call, const Label& color, cons
 }
 
 Task<Chain> run_split(Link link, SplitCase of, const Entry& entry) {
-  const ChainPlace place = co_await entry.run(std::move(link), of);
+  const ChainPlace place = co_await entry.start(std::move(link), of);
   if (place.size == 0) co_return Chain();
   co_return ChainAccess::make(std::move(of.made), place);
 }

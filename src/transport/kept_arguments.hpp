@@ -46,7 +46,7 @@ class KeptArguments {
     return of;
   }
 
-  MPI_Datatype own(MPI_Datatype type) { return plain_size_of(type) ? type : own_derived(type); }
+  MPI_Datatype own(MPI_Datatype type) { return plain_size_of(type) > 0 ? type : own_derived(type); }
 
  private:
   MPI_Datatype own_derived(MPI_Datatype type);

@@ -167,11 +167,11 @@ bool MpiEngine::send_buffered(const ConstBuffer& buffer, std::size_t least, std:
                               int destination, int tag, MPI_Comm comm) {
   constexpr std::size_t largest_plain = 16;
   if (buffer.count > largest || buffer.count * largest_plain < least) return false;
-  const std::optional<std::size_t> size = plain_size_of(buffer.type);
-  if (!size || buffer.count * *size > largest || buffer.count * *size < least) return false;
+  const std::size_t size = plain_size_of(buffer.type);
+  const std::size_t bytes = buffer.count * size;
+  if (size == 0 || bytes > largest || bytes < least) return false;
   if (is_of_device(buffer.address) || !has_room_for_kept()) return false;
 
-  const std::size_t bytes = buffer.count * *size;
   void* copy = FramePool::allocate(bytes);
   if (bytes > 0) std::memcpy(copy, buffer.address, bytes);
   MPI_Request request = MPI_REQUEST_NULL;

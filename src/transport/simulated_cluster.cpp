@@ -148,7 +148,7 @@ void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer,
   } else {
     PostedReceive& posted =
         ranks_[as_size(rank)].posted.emplace_back(PostedReceive{&message, buffer, source, tag, {}});
-    if (!plain_size_of(buffer.type)) {
+    if (plain_size_of(buffer.type) == 0) {
       posted.types = std::make_unique<KeptArguments>();
       posted.types->replace(posted.buffer);
     }

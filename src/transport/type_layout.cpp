@@ -63,7 +63,7 @@ std::size_t part_of(const TypeLayout& layout) {
 
 }  // namespace
 
-std::optional<std::size_t> plain_size_of(MPI_Datatype type) {
+std::size_t plain_size_of(MPI_Datatype type) {
   if (type == MPI_DOUBLE) return 8;
   if (type == MPI_BYTE || type == MPI_PACKED || type == MPI_CHAR || type == MPI_UNSIGNED_CHAR ||
       type == MPI_INT8_T || type == MPI_UINT8_T) {
@@ -78,7 +78,7 @@ std::optional<std::size_t> plain_size_of(MPI_Datatype type) {
     return 8;
   }
   if (type == MPI_LONG || type == MPI_UNSIGNED_LONG) return sizeof(long);
-  return std::nullopt;
+  return 0;
 }
 
 bool is_named(MPI_Datatype type) {
@@ -108,9 +108,9 @@ bool has_large_counts([[maybe_unused]] MPI_Datatype type) {
 
 TypeLayout TypeLayout::of(MPI_Datatype type) {
   TypeLayout layout;
-  if (const std::optional<std::size_t> plain = plain_size_of(type)) {
-    layout.size = *plain;
-    layout.extent = layout.true_extent = static_cast<MPI_Aint>(*plain);
+  if (const std::size_t plain = plain_size_of(type); plain > 0) {
+    layout.size = plain;
+    layout.extent = layout.true_extent = static_cast<MPI_Aint>(plain);
     layout.contiguous = true;
     return layout;
   }

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include "wisp/buffer.hpp"
@@ -23,9 +22,9 @@ struct TypeLayout {
   static TypeLayout of(MPI_Datatype type);
 };
 
-/// Bytes of one element if `type` is one of the named types without gaps that are used most; a look-up that
-/// costs less than asking MPI.
-std::optional<std::size_t> plain_size_of(MPI_Datatype type);
+/// Bytes of one element if `type` is one of the named types without gaps that are used most, else 0; a
+/// look-up that costs less than asking MPI.
+std::size_t plain_size_of(MPI_Datatype type);
 
 /// Whether it is one of MPI's own.
 bool is_named(MPI_Datatype type);
