@@ -83,7 +83,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// A B C A B C …, between barriers.
+/// In another order each round, between barriers.
 std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& variants,
                                     const Method& method) {
   const int calls = method.calls > 0 ? method.calls : ranks_outnumber_cores() ? 10 : 1;
@@ -91,9 +91,9 @@ std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& v
   std::vector<std::size_t> order(variants.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::minstd_rand random;  // the same on all ranks
-  // The root moves from variant to variant too: else the first would always find the root's buffers cold.
-  const auto sample = [&](std::size_t place) {
-    const Variant& variant = variants[place];
+  // The root moves from sample to sample too: else the first would always find the root's buffers cold.
+  const auto sample = [&](std::size_t which, std::size_t place) {
+    const Variant& variant = variants[which];
     const int first_call = next_call + static_cast<int>(place);
     wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
     const double start = MPI_Wtime();
@@ -105,7 +105,7 @@ std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& v
 
   double slowest = 0;
   for (int round = 0; round < method.warm_up; ++round) {
-    for (std::size_t v = 0; v < variants.size(); ++v) slowest = std::max(slowest, sample(v) * calls);
+    for (std::size_t v = 0; v < variants.size(); ++v) slowest = std::max(slowest, sample(v, v) * calls);
     next_call += calls;
   }
   // Fewer samples only where one takes over 50 ms.
@@ -118,7 +118,8 @@ std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& v
   for (int round = 0; round < samples; ++round) {
     // Some leave the next one slower: whom that hits changes from round to round.
     std::shuffle(order.begin(), order.end(), random);
-    for (const std::size_t v : order) seconds[v].push_back(sample(v));
+    for (std::size_t place = 0; place < order.size(); ++place)
+      seconds[order[place]].push_back(sample(order[place], place));
     next_call += calls;
   }
   std::vector<Timing> timings;

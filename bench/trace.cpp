@@ -1,7 +1,7 @@
 // What WISP_TRACE costs: collectives on a communicator whose messages are recorded beside one whose are not.
 
+#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -25,12 +25,15 @@ Comm untraced_ranks(const Comm& like) {
 }  // namespace
 
 void bench_trace(const Options& options) {
-  if (std::getenv("WISP_TRACE") == nullptr) {
-    throw Error(MPI_ERR_ARG, "wisp bench trace: WISP_TRACE is not set: it names the file that is written");
-  }
   constexpr std::array<std::string_view, 2> names = {"bcast", "allreduce"};
   check_choice("trace", "--op", options.op, {names.begin(), names.end()});
   const Comm traced = all_ranks();
+  int is_recorded = detail::CommAccess::world(traced).recorder() != nullptr ? 1 : 0;
+  detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, &is_recorded, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD),
+                    "MPI_Allreduce");
+  if (is_recorded == 0) {
+    throw Error(MPI_ERR_ARG, "wisp bench trace: WISP_TRACE names no file that all ranks can write");
+  }
   const Comm untraced = untraced_ranks(traced);
   Report report(options, title_of("trace", MPI_COMM_WORLD), traced.rank() == 0);
   for (const Collective& of : collectives()) {

@@ -19,7 +19,7 @@ namespace {
 struct Entry {
   std::string_view name;
   Task<ChainPlace> (*run)(Link link, const SplitCase& of) = nullptr;
-  /// Or one that does otherwise below so many items.
+  /// Or one of so many items: that a leader has (Cheng), below which they are gathered (hash).
   Task<ChainPlace> (*run_with)(Link link, const SplitCase& of, int items) = nullptr;
   int items = 0;
 

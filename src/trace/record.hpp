@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// What a trace holds, and how it is written: chunks of one rank's records each, about 10 bytes a record.
+// What a trace holds, and how it is written: chunks of one rank's records each, about 15 bytes a record.
 //
 //   chunk    "wisptrace3\n"; rank, number of ranks, bytes of what follows, 4 bytes each; host; records
 //   record   a kind; then numbers of 7 bits a byte: times as differences to the record before; whose it is,

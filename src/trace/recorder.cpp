@@ -45,10 +45,10 @@ int Recorder::communicator(const Context& context) {
   return context.traced_name;
 }
 
-void Recorder::make_room() {
+void Recorder::write_some() {
   // Many are packed in a row: what a message finds in the cache is that of the program.
   constexpr std::size_t enough_to_write = 1 << 16;
-  const bool is_due = latest_end() > flush_due_;
+  const bool is_due = records_.back().end > flush_due_;
   pack();
   if (is_due || writer_.bytes() > enough_to_write) flush();
 }
@@ -63,19 +63,13 @@ void Recorder::pack() {
   records_.clear();
 }
 
-void Recorder::describe_send(TraceRecord& record) {
-  const Next next = std::exchange(next_, {});
-  if (next.context == nullptr) return;
-  record.communicator = communicator(*next.context);
-  record.call = call_of(*next.context, next.tag);
-}
-
 void Recorder::add_wait(const Context* context, std::uint64_t begin) {
   const int of = context != nullptr ? communicator(*context) : -1;
-  TraceRecord& record = add();
-  record.begin = begin;
-  record.end = now();
-  record.communicator = of;
+  add([&](TraceRecord& record) {
+    record.begin = begin;
+    record.end = now();
+    record.communicator = of;
+  });
 }
 
 void Recorder::flush() noexcept {

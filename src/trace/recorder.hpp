@@ -57,32 +57,37 @@ class Recorder final : public Attendant {
   int operation(const char* name);
   int communicator(const Context& context);
   /// Whose the next message is that is sent, and with which tag there.
-  void sending(const Context& context, int tag) { next_ = {&context, tag}; }
-  /// Puts that into its record.
-  void describe_send(TraceRecord& record);
+  void sending(const Context& context, int tag) { next_ = {0, &context, tag}; }
+  /// What is known of it before it leaves.
+  struct Sending {
+    std::uint64_t begin = 0;
+    const Context* context = nullptr;
+    int tag = -1;
+  };
+  Sending begin_send() {
+    Sending sending = std::exchange(next_, {});
+    sending.begin = now();
+    return sending;
+  }
   /// Which World of those with so many members, the same on all of them, if they make theirs in one order.
   std::uint32_t number_of_world(std::uint32_t members) { return members + worlds_[members]++; }
 
-  /// A new record, of which nothing is set, to be filled at once. In its place: a copy of what has just been
-  /// written takes ten times as long (wide loads wait for narrow stores).
-  TraceRecord& add() {
+  /// A new record, which `fill(record)` fills in its place: a copy of what has just been written takes ten
+  /// times as long (wide loads wait for narrow stores).
+  template <class Fill>
+  void add(Fill fill) {
     constexpr std::size_t enough_to_pack = 512;
-    if (records_.size() == enough_to_pack || latest_end() > flush_due_) [[unlikely]]
-      make_room();
-    return records_.emplace_back();
+    TraceRecord& record = records_.emplace_back();
+    fill(record);
+    if (records_.size() >= enough_to_pack || record.end > flush_due_) [[unlikely]]
+      write_some();
   }
   /// From `begin` on, until now; null: for messages of several contexts.
   void add_wait(const Context* context, std::uint64_t begin);
   void flush() noexcept;
 
  private:
-  struct Next {
-    const Context* context = nullptr;
-    int tag = -1;
-  };
-
-  std::uint64_t latest_end() const { return records_.empty() ? 0 : records_.back().end; }
-  void make_room();
+  void write_some();
   void pack();
 
   static constexpr std::uint64_t longest_kept = 1'000'000'000;
@@ -98,7 +103,7 @@ class Recorder final : public Attendant {
   std::unordered_map<const char*, int> operations_;
   std::map<std::string, int> texts_;  ///< names of operations
   std::map<std::uint32_t, std::uint32_t> worlds_;
-  Next next_;                    ///< that is about to be sent
+  Sending next_;                 ///< that is about to begin
   std::uint64_t flush_due_ = 0;  ///< in ticks
 };
 

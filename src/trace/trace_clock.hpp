@@ -25,11 +25,13 @@ class TraceClock {
     return now_();
   }
 
-  /// Compares ticks with nanoseconds, unless that was done a few milliseconds before `ticks`: then it is
-  /// known how long they are.
+  /// Compares ticks with nanoseconds, unless it is well known how long they are, and that was done a few
+  /// milliseconds before `ticks`.
   void compare(std::uint64_t ticks) {
     constexpr std::uint64_t few_milliseconds = 1 << 24;
-    if (counts_ticks_ && (tick_ == 0 || ticks - latest_.ticks > few_milliseconds)) compare();
+    constexpr std::uint64_t long_enough = 1 << 28;
+    const bool is_known = latest_.ticks - first_.ticks > long_enough;
+    if (counts_ticks_ && (!is_known || ticks - latest_.ticks > few_milliseconds)) compare();
   }
   /// How many ticks so many nanoseconds are; 0 as long as that is not known.
   std::uint64_t ticks_of(std::uint64_t nanoseconds) const {

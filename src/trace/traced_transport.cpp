@@ -28,10 +28,11 @@ class TracedTransport::Pending final : public MessageObserver {
 
   void ended(const Message& message) noexcept override {
     const std::uint64_t now = recorder_.now();
-    TraceRecord& record = recorder_.add();
-    record = record_;
-    record.end = now;
-    if (ranks_) record.peer = global(*ranks_, message.envelope.source);
+    recorder_.add([&](TraceRecord& record) {
+      record = record_;
+      record.end = now;
+      if (ranks_) record.peer = global(*ranks_, message.envelope.source);
+    });
     delete this;
   }
 
@@ -52,43 +53,50 @@ TracedTransport::TracedTransport(std::unique_ptr<Transport> inner, Recorder& rec
   world_ = recorder_.number_of_world(static_cast<std::uint32_t>(members & few_bytes));
 }
 
-Message* TracedTransport::sent(Message* message, std::uint64_t begin, std::size_t bytes, int destination,
-                               WireTag tag, const char* operation) {
-  const bool is_gone = message == nullptr || message->done;
-  Pending* const pending = is_gone ? nullptr : new Pending(recorder_);
-  TraceRecord& record = is_gone ? recorder_.add() : pending->record();
-  record.kind = TraceRecord::Kind::send;
-  record.begin = begin;
-  record.end = begin;
-  record.peer = global(*ranks_, destination);
-  record.world = world_;
-  record.tag = tag;
-  record.bytes = bytes;
-  record.operation = recorder_.operation(operation);
-  recorder_.describe_send(record);
-  if (!is_gone) message->observer = pending;
+Message* TracedTransport::sent(Message* message, const Recorder::Sending& sending, std::size_t bytes,
+                               int destination, WireTag tag, const char* operation) noexcept {
+  const auto fill = [&](TraceRecord& record) {
+    record.kind = TraceRecord::Kind::send;
+    record.begin = sending.begin;
+    record.end = sending.begin;
+    record.peer = global(*ranks_, destination);
+    record.world = world_;
+    record.tag = tag;
+    record.bytes = bytes;
+    record.operation = recorder_.operation(operation);
+    if (sending.context == nullptr) return;
+    record.communicator = recorder_.communicator(*sending.context);
+    record.call = call_of(*sending.context, sending.tag);
+  };
+  if (message == nullptr || message->done) {
+    recorder_.add(fill);
+    return message;
+  }
+  auto* const pending = new Pending(recorder_);
+  fill(pending->record());
+  message->observer = pending;
   return message;
 }
 
 Message* TracedTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
                                const char* operation, Message* message) {
-  const std::uint64_t begin = recorder_.now();
+  const Recorder::Sending sending = recorder_.begin_send();
   Message* const posted = inner_->send(buffer, destination, tag, mode, operation, message);
-  return sent(posted, begin, buffer.count * TypeLayout::of(buffer.type).size, destination, tag, operation);
+  return sent(posted, sending, buffer.count * TypeLayout::of(buffer.type).size, destination, tag, operation);
 }
 
 Message* TracedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                                       const char* operation) {
-  const std::uint64_t begin = recorder_.now();
-  return sent(inner_->send_packed(packed, bytes, destination, tag, operation), begin, bytes, destination, tag,
-              operation);
+  const Recorder::Sending sending = recorder_.begin_send();
+  return sent(inner_->send_packed(packed, bytes, destination, tag, operation), sending, bytes, destination,
+              tag, operation);
 }
 
 void TracedTransport::send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) {
-  const std::uint64_t begin = recorder_.now();
+  const Recorder::Sending sending = recorder_.begin_send();
   const std::size_t bytes = packed.bytes();
   inner_->send_owned(std::move(packed), destination, tag, operation);
-  sent(nullptr, begin, bytes, destination, tag, operation);
+  sent(nullptr, sending, bytes, destination, tag, operation);
 }
 
 void TracedTransport::observe_receive(Message& message, TraceRecord::Kind kind, int source, WireTag tag) {
@@ -114,6 +122,8 @@ void TracedTransport::observe_receive(Message& message, TraceRecord::Kind kind, 
 void TracedTransport::receive(Message& message, const Buffer& buffer, int source, WireTag tag) {
   observe_receive(message, TraceRecord::Kind::receive, source, tag);
   inner_->receive(message, buffer, source, tag);
+  // One that fails at once is not completed.
+  if (message.done && message.observer != nullptr) std::exchange(message.observer, nullptr)->ended(message);
 }
 
 void TracedTransport::receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) {

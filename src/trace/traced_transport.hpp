@@ -44,9 +44,9 @@ class TracedTransport final : public Transport {
   /// A message that is on its way.
   class Pending;
 
-  /// What has been sent since the clock showed `begin`. When it has left: it does not wait for its record.
-  Message* sent(Message* message, std::uint64_t begin, std::size_t bytes, int destination, WireTag tag,
-                const char* operation);
+  /// What has been sent. When it has left: it does not wait for its record.
+  Message* sent(Message* message, const Recorder::Sending& sending, std::size_t bytes, int destination,
+                WireTag tag, const char* operation) noexcept;
   void observe_receive(Message& message, TraceRecord::Kind kind, int source, WireTag tag);
 
   std::unique_ptr<Transport> inner_;
