@@ -75,10 +75,10 @@ std::unique_ptr<Transport> transport_over(std::vector<MPI_Comm> comms, const Wor
   options.owned = owned;
   options.is_traced = facts.is_traced;
   const MpiLibrary& library = mpi_library();
-  options.least_copied = library.least_copied;
-  options.largest_copied = facts.machine.shares_cores
-                               ? library.largest_copied_on_shared_cores  // it takes longest
-                               : library.largest_copied;
+  options.copied = {
+      .least = library.least_copied,
+      .largest = facts.machine.shares_cores ? library.largest_copied_on_shared_cores : library.largest_copied,
+      .largest_in_a_row = library.largest_copied};
   options.rank = facts.rank;
   const MPI_Comm first = comms.front();
   auto transport = std::make_unique<MpiTransport>(std::move(comms), options);

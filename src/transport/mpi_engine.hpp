@@ -34,10 +34,14 @@ class MpiEngine final : public Engine {
   std::span<Message* const> pending() const override { return messages_; }
 
   /// Small messages are copied and have left, as far as their sender is concerned: it need not wait until a
-  /// receiver that has no core at the moment takes them. False: this one has fewer than `least` or more than
-  /// `largest` bytes, or too many wait.
-  bool send_buffered(const ConstBuffer& buffer, std::size_t least, std::size_t largest, int destination,
-                     int tag, MPI_Comm comm);
+  /// receiver that has no core at the moment takes them. False: this one has other bytes, or too many wait.
+  struct Copied {
+    std::size_t least = 0;  ///< bytes
+    std::size_t largest = 0;
+    std::size_t largest_in_a_row = 0;  ///< of those behind a first one, with no look between
+  };
+  bool send_buffered(const ConstBuffer& buffer, const Copied& copied, int destination, int tag,
+                     MPI_Comm comm);
 
   /// True if one more message may be kept until it is gone.
   bool has_room_for_kept();
@@ -80,8 +84,11 @@ class MpiEngine final : public Engine {
   void drain_buffered();
   // How many are done; their places are in indices_, their statuses in statuses_.
   int test_requests();
+  int test_only();
   int test_in_turn();
   int test_some();
+  /// Where all have ended: nobody waits.
+  int take_all();
   /// True if one coroutine waits for all pending messages.
   bool are_awaited_together() const;
   /// False if nobody waits for what has completed.
@@ -94,7 +101,9 @@ class MpiEngine final : public Engine {
   std::vector<Message*> messages_;  ///< messages_[i] waits for requests_[i]
   std::vector<MPI_Request> buffered_requests_;
   std::vector<BufferedSend> buffered_;
+  bool has_copied_long_ = false;  ///< since the last look
   unsigned looks_ = 0;
+  std::size_t known_ended_ = 0;  ///< so many requests, from the first on, have ended and are not taken yet
   void refuse(const char* call) const override;
 
   bool is_closed_ = false;

@@ -98,12 +98,10 @@ void MpiTransport::close() noexcept {
 Message* MpiTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
                             const char*, Message* message) {
   // MPICH ends a send to oneself only when it is received: who sends first and receives then would hang.
-  constexpr std::size_t largest_to_self = 4096;
-  const bool to_self = destination == options_.rank;
-  const std::size_t least = to_self ? 0 : options_.least_copied;
-  const std::size_t largest = to_self ? largest_to_self : options_.largest_copied;
+  constexpr MpiEngine::Copied to_self{.least = 0, .largest = 4096, .largest_in_a_row = 4096};
+  const MpiEngine::Copied& copied = destination == options_.rank ? to_self : options_.copied;
   if (mode == SendMode::standard &&
-      engine_->send_buffered(buffer, least, largest, destination, mpi_tag(tag), open_comm(tag))) {
+      engine_->send_buffered(buffer, copied, destination, mpi_tag(tag), open_comm(tag))) {
     return nullptr;
   }
   const IntCount counted(buffer);
@@ -124,7 +122,7 @@ Message* MpiTransport::send(const ConstBuffer& buffer, int destination, WireTag 
 Message* MpiTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                                    const char* operation) {
   const bool is_kept =
-      destination != options_.rank && bytes >= options_.least_copied && bytes <= options_.largest_copied;
+      destination != options_.rank && bytes >= options_.copied.least && bytes <= options_.copied.largest;
   if (is_kept && engine_->has_room_for_kept()) {
     engine_->send_kept(packed, bytes, destination, mpi_tag(tag), open_comm(tag));
     return nullptr;

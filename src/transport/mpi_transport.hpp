@@ -16,10 +16,9 @@ namespace wisp::detail {
 class MpiTransport final : public Transport, private Closable {
  public:
   struct Options {
-    bool owned = false;            ///< `close` frees the communicator
-    std::size_t least_copied = 0;  ///< bytes of a message that is copied when it is sent
-    std::size_t largest_copied = 0;
-    int rank = -1;  ///< of this process in the communicator
+    bool owned = false;             ///< `close` frees the communicator
+    MpiEngine::Copied copied = {};  ///< messages to others that are copied when they are sent
+    int rank = -1;                  ///< of this process in the communicator
     bool is_traced = true;
   };
 
