@@ -88,7 +88,7 @@ class Channel {
   int rank_ = -1;
   detail::Level level_ = {};
   const char* operation_ = "";
-  int tag_ = 0;  ///< not beside the rank: both at once would be read before they are written, one by one
+  int tag_ = 0;  ///< apart from the rank: copied as one word, both would wait for their two stores
 };
 
 }  // namespace wisp

@@ -298,7 +298,7 @@ int MpiEngine::test_some() {
 }
 
 int MpiEngine::test_requests() {
-  // Open MPI looks once more in MPI_Test after it has made progress, and not in MPI_Testsome: where ranks
+  // Open MPI looks once more at one request after it has made progress, and not in MPI_Testsome: where ranks
   // share cores, that saves a turn. Whoever waits for all messages is served by one look after the other; now
   // and then by one at all, lest somebody else is kept waiting.
   constexpr unsigned looks_at_all = 256;
