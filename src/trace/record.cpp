@@ -18,7 +18,7 @@ using Kind = TraceRecord::Kind;
 
 /// In the first byte of a record, beside its kind: whose it is has not changed.
 constexpr std::uint64_t same = 8;
-constexpr int bytes_of_fixed = 4;
+constexpr std::size_t bytes_of_fixed = 4;
 
 /// Who sends or waits: mostly the one of the record before. A wait tells no more than its communicator.
 bool is_of_same(const TraceRecord& a, const TraceRecord& b) {
@@ -50,7 +50,7 @@ class Packed {
 };
 
 void put_fixed(Bytes& to, std::uint32_t number) {
-  for (int i = 0; i < bytes_of_fixed; ++i) to.push_back(static_cast<std::byte>(number >> 8 * i));
+  for (std::size_t i = 0; i < bytes_of_fixed; ++i) to.push_back(static_cast<std::byte>(number >> 8 * i));
 }
 
 void put_text(Bytes& to, std::string_view text) {
