@@ -280,11 +280,16 @@ int MpiEngine::take_all() {
   const int count = static_cast<int>(requests_.size());
   const int code = MPI_Waitall(count, requests_.data(), statuses_.data());
   if (code != MPI_ERR_IN_STATUS) check_mpi(code, "MPI_Waitall");
+  int taken = 0;
   for (int i = 0; i < count; ++i) {
-    indices_[as_size(i)] = i;
-    if (code == MPI_SUCCESS) statuses_[as_size(i)].MPI_ERROR = MPI_SUCCESS;
+    MPI_Status& status = statuses_[as_size(i)];
+    if (code == MPI_SUCCESS) status.MPI_ERROR = MPI_SUCCESS;
+    if (status.MPI_ERROR == MPI_ERR_PENDING)
+      continue;  // where another one failed, MPICH leaves those behind it
+    statuses_[as_size(taken)] = status;
+    indices_[as_size(taken++)] = i;
   }
-  return count;
+  return taken;
 }
 
 int MpiEngine::test_some() {
