@@ -251,26 +251,38 @@ bool MpiEngine::are_awaited_together() const {
          as_size(*remaining) == messages_.size();
 }
 
-int MpiEngine::test_only() {
+template <class Look>
+bool MpiEngine::has_ended(Look look) const {
   const int looks = watchers_.empty() ? mpi_library().looks_in_turn : 1;
-  int is_done = 0;
-  for (int look = 0; look < looks && is_done == 0; ++look) {
-    const int code = MPI_Test(requests_.data(), &is_done, statuses_.data());
-    statuses_[0].MPI_ERROR = is_done != 0 ? code : MPI_SUCCESS;
+  for (int i = 0; i < looks; ++i) {
+    if (look()) return true;
   }
+  return false;
+}
+
+int MpiEngine::test_only() {
+  const bool is_done = has_ended([this] {
+    int done = 0;
+    statuses_[0].MPI_ERROR = MPI_SUCCESS;
+    const int code = MPI_Test(requests_.data(), &done, statuses_.data());
+    if (done != 0) statuses_[0].MPI_ERROR = code;
+    return done != 0;
+  });
   indices_[0] = 0;
-  return is_done;
+  return is_done ? 1 : 0;
 }
 
 int MpiEngine::test_in_turn() {
   // Whether one has ended is asked before it is taken: where ranks share cores, a test of each takes half as
   // long again as the messages.
-  const int looks = watchers_.empty() ? mpi_library().looks_in_turn : 1;
+  const auto next_has_ended = [this] {
+    int is_done = 0;
+    // What it ended with is asked of all of them in the end.
+    MPI_Request_get_status(requests_[known_ended_], &is_done, MPI_STATUS_IGNORE);
+    return is_done != 0;
+  };
   while (known_ended_ < requests_.size()) {
-    int has_ended = 0;
-    for (int look = 0; look < looks && has_ended == 0; ++look)
-      MPI_Request_get_status(requests_[known_ended_], &has_ended, MPI_STATUS_IGNORE);
-    if (has_ended == 0) return 0;
+    if (!has_ended(next_has_ended)) return 0;
     ++known_ended_;
   }
   return take_all();

@@ -84,6 +84,9 @@ class MpiEngine final : public Engine {
   void drain_buffered();
   // How many are done; their places are in indices_, their statuses in statuses_.
   int test_requests();
+  /// Whether a look at one request has found that, of as many as an MPI takes to tell.
+  template <class Look>
+  bool has_ended(Look look) const;
   int test_only();
   int test_in_turn();
   int test_some();
