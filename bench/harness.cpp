@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include "cli/bad_input.hpp"
 #include "cli/terminal.hpp"
@@ -77,27 +78,60 @@ std::vector<Timing> measure_on_common_clock(MPI_Comm comm, const std::vector<Var
 
 #else
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
+/// Of means of two successive samples: who leaves the barrier first makes calls of one of two roots slower,
+/// and the median of two groups of one size would be anywhere between them.
+double median_of(const std::vector<double>& samples) {
+  std::vector<double> pairs;
+  for (std::size_t i = 1; i < samples.size(); i += 2) pairs.push_back((samples[i - 1] + samples[i]) / 2);
+  const auto middle = pairs.begin() + static_cast<std::ptrdiff_t>(pairs.size() / 2);
+  std::nth_element(pairs.begin(), middle, pairs.end());
   return *middle;
 }
+
+/// What a program that computes leaves of what a call needs in the caches. All ranks go on at the same time:
+/// a barrier would warm MPI again. Their clocks must be one, as on one machine.
+class OtherWork {
+ public:
+  void run(MPI_Comm comm) {
+    const double seconds = walk();
+    double begin = MPI_Wtime() + 2 * seconds;
+    wisp::detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, &begin, 1, MPI_DOUBLE, MPI_MAX, comm),
+                            "MPI_Allreduce");
+    walk();
+    while (MPI_Wtime() < begin) std::this_thread::yield();
+  }
+
+ private:
+  double walk() {
+    constexpr std::size_t line = 64;
+    const double begin = MPI_Wtime();
+    for (std::size_t i = 0; i < memory_.size(); i += line) ++memory_[i];
+    return MPI_Wtime() - begin;
+  }
+
+  static constexpr std::size_t more_than_caches = std::size_t{16} << 20;  ///< of one core, but for the last
+  std::vector<unsigned char> memory_ = std::vector<unsigned char>(more_than_caches);
+};
 
 /// In another order each round, between barriers.
 std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& variants,
                                     const Method& method) {
-  const int calls = method.calls > 0 ? method.calls : ranks_outnumber_cores() ? 10 : 1;
+  const int usual_calls = ranks_outnumber_cores() ? 10 : 1;
+  const int calls = method.cold ? 1 : method.calls > 0 ? method.calls : usual_calls;
+  std::optional<OtherWork> other_work;
+  if (method.cold) other_work.emplace();
   int next_call = 0;
   std::vector<std::size_t> order(variants.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::minstd_rand random;  // the same on all ranks
-  // The root moves from sample to sample too: else the first would always find the root's buffers cold.
-  const auto sample = [&](std::size_t which, std::size_t place) {
-    const Variant& variant = variants[which];
-    const int first_call = next_call + static_cast<int>(place);
-    wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
+  const auto sample = [&](const Variant& variant) {
+    if (other_work) {
+      other_work->run(comm);
+    } else {
+      wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
+    }
     const double start = MPI_Wtime();
-    for (int i = 0; i < calls; ++i) variant.run(first_call + i);
+    for (int i = 0; i < calls; ++i) variant.run(next_call + i);
     const double seconds = MPI_Wtime() - start;
     wisp::detail::check_mpi(MPI_Barrier(comm), "MPI_Barrier");
     return seconds / calls;
@@ -105,7 +139,7 @@ std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& v
 
   double slowest = 0;
   for (int round = 0; round < method.warm_up; ++round) {
-    for (std::size_t v = 0; v < variants.size(); ++v) slowest = std::max(slowest, sample(v, v) * calls);
+    for (const Variant& variant : variants) slowest = std::max(slowest, sample(variant) * calls);
     next_call += calls;
   }
   // Fewer samples only where one takes over 50 ms.
@@ -116,10 +150,10 @@ std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& v
 
   std::vector<std::vector<double>> seconds(variants.size());
   for (int round = 0; round < samples; ++round) {
-    // Some leave the next one slower: whom that hits changes from round to round.
+    // Some leave the next one slower, and the first finds the root's buffers cold: whom that hits changes
+    // from round to round. All have the same roots: some are faster than others.
     std::shuffle(order.begin(), order.end(), random);
-    for (std::size_t place = 0; place < order.size(); ++place)
-      seconds[order[place]].push_back(sample(order[place], place));
+    for (const std::size_t v : order) seconds[v].push_back(sample(variants[v]));
     next_call += calls;
   }
   std::vector<Timing> timings;
@@ -237,7 +271,9 @@ Comm all_ranks() {
 }
 
 Method method_of(const Options& options) {
-  return options.quick ? Method{.samples = 20, .warm_up = 2} : Method{};
+  Method method = options.quick ? Method{.samples = 20, .warm_up = 2} : Method{};
+  method.cold = options.cold;
+  return method;
 }
 
 Method method_after_check(const Options& options) {

@@ -16,6 +16,7 @@ namespace wisp::bench {
 
 struct Options {
   bool quick = false;
+  bool cold = false;      ///< each sample is one call after other work
   std::string json_file;  ///< empty: none
   std::string op;         ///< a benchmark's only case; empty: all
   std::string algorithm;  ///< of `collective`; empty: the one that is chosen
@@ -76,6 +77,7 @@ struct Method {
   int samples = 60;
   int warm_up = 5;
   int calls = 0;          ///< successive calls in a sample; 0: 1 if every rank has a core, else 10
+  bool cold = false;      ///< one call, that finds neither its code nor its data in the caches
   bool have_run = false;  ///< every variant has run before: where MPI is simulated that is warm-up enough
 };
 
@@ -88,8 +90,8 @@ Method method_after_check(const Options& options);
 bool is_simulated_mpi();
 
 /// Samples all variants in turn, in another order each round: a sample is K successive calls between two
-/// barriers, its figure the maximum over ranks divided by K. Where MPI is simulated, one call of each, that
-/// all ranks begin at the same time.
+/// barriers, its figure the maximum over ranks divided by K. With caches that are cold, and where MPI is
+/// simulated, one call of each, that all ranks begin at the same time.
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method);
 
 /// A cell's rows: like `cell`, with each variant's name and times.

@@ -87,6 +87,8 @@ Command add_bench(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure wisp beside MPI on the ranks of this run");
   add_common(*command, *arguments, names_of_benchmarks(false));
+  command->add_flag("--cold", arguments->options.cold,
+                    "Each call after 16 MB of other memory, as in a program that computes (on one machine)");
   command->footer(
       "Examples:\n"
       "  mpirun -n 4 wisp bench collective --op bcast\n"
