@@ -17,12 +17,14 @@ Task<> by_dissemination(Channel&& channel, const Arguments& given) {
   return allgather_dissemination(std::move(channel), given.send, blocks);
 }
 
-/// Every other message passes the last rank and goes in two parts.
+/// Of more than two ranks, every other message passes the last one and goes in two parts.
 Cost allgather_circulant_cost(T t) {
   const double bytes = (t.p - 1) * t.n;
+  const double second_parts = t.p > 2 ? 0.5 * t.log2 : 0;
+  const double messages = t.log2 + second_parts;
   return over_circulant_graph(
-      {1.5 * t.log2, bytes, t.log2, 1.5 * t.p * t.log2, t.p * bytes,
-       t.growing_rounds(t.log2, bytes, Traffic::circulant) + 0.5 * t.log2 * t.machine.overhead});
+      {messages, bytes, t.log2, t.p * messages, t.p * bytes,
+       t.growing_rounds(t.log2, bytes, Traffic::circulant) + second_parts * t.machine.overhead});
 }
 Task<> by_circulant_graph(Channel&& channel, const Arguments& given) {
   const BlockList blocks = given.blocks_to_receive(channel.size());
@@ -63,14 +65,14 @@ constinit const Collective allgatherm_row{"allgatherm", allgatherm_algorithms};
 
 }  // namespace detail
 
-Operation allgather(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
-                    const CollectiveOptions& options) {
+[[gnu::hot]] Operation allgather(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                                 const CollectiveOptions& options) {
   return detail::make_operation(comm, detail::allgather_row, options,
                                 detail::call_on(comm, "wisp::allgather").gathering(send, receive));
 }
 
-Operation allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive,
-                     const CollectiveOptions& options) {
+[[gnu::hot]] Operation allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive,
+                                  const CollectiveOptions& options) {
   detail::Call call = detail::call_on(comm, "wisp::allgatherv").gathering(send, receive);
   std::size_t bytes = 0;
   for (int rank = 0; rank < comm.size(); ++rank) bytes += detail::bytes_of_block(receive, rank);
@@ -79,8 +81,8 @@ Operation allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& re
                                 bytes / detail::as_size(comm.size()));
 }
 
-Operation allgatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Merge& merge,
-                     const CollectiveOptions& options) {
+[[gnu::hot]] Operation allgatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                                  const Merge& merge, const CollectiveOptions& options) {
   return detail::make_operation(comm, detail::allgatherm_row, options,
                                 detail::call_on(comm, "wisp::allgatherm").merging(send, receive, merge));
 }

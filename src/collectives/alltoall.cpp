@@ -36,7 +36,7 @@ Task<> exchange_in_place(Channel channel, BlockList receive, Exchange exchange) 
 }
 
 template <class Exchange>
-Task<> run_exchange(Channel channel, const Arguments& given, Exchange exchange) {
+[[gnu::hot]] Task<> run_exchange(Channel channel, const Arguments& given, Exchange exchange) {
   const int ranks = channel.size();
   const BlockList to = given.blocks_to_receive(ranks);
   if (is_in_place(given.send)) return exchange_in_place(std::move(channel), to, exchange);
@@ -96,20 +96,21 @@ Cost direct_exchange_cost(T t) {
   return {t.p - 1, t.p * n, 1, t.p * (t.p - 1), t.p * t.p * n, exchange_seconds(t.machine, t.p - 1, n)};
 }
 template <ExchangeOfAll* exchange>
-Task<> run_plain(Channel&& channel, const Arguments& given) {
+[[gnu::hot]] Task<> run_plain(Channel&& channel, const Arguments& given) {
   return run_exchange(std::move(channel), given, exchange);
 }
 
+// Of those that cost the same the first is taken: a grid of two ranks is a message each way as well.
 constexpr Algorithm alltoall_algorithms[] = {
+    {"direct", direct_exchange_cost<true>, run_plain<alltoall_direct>},
+    {"pairwise", pairwise_cost<true>, run_plain<alltoall_pairwise>},
     {"bruck", grid_cost<2, true>, run_grid<2, true>},
     {"grid", grid_cost<0, true>, run_grid<0, true>},
-    {"pairwise", pairwise_cost<true>, run_plain<alltoall_pairwise>},
-    {"direct", direct_exchange_cost<true>, run_plain<alltoall_direct>},
     {two_level_name, two_level_cost<true>, run_two_level<true>, is_even}};
 constexpr Algorithm alltoallv_algorithms[] = {
-    {"grid", grid_cost<0, false>, run_grid<0, false>},
     {"direct", direct_exchange_cost<false>, run_plain<alltoall_direct>},
     {"pairwise", pairwise_cost<false>, run_plain<alltoall_pairwise>},
+    {"grid", grid_cost<0, false>, run_grid<0, false>},
     {two_level_name, two_level_cost<false>, run_two_level<false>, is_even}};
 
 }  // namespace
@@ -123,8 +124,8 @@ constinit const Collective alltoallv_row{
 namespace {
 
 /// Of alltoallv and alltoallw. Only the number of ranks is known to all.
-Operation irregular_alltoall(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
-                             const CollectiveOptions& options, const char* name) {
+[[gnu::hot]] Operation irregular_alltoall(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
+                                          const CollectiveOptions& options, const char* name) {
   Call call = call_on(comm, name);
   check_irregular(comm.size(), "ranks", name, "receive", receive);
   if (!is_in_place(send)) {
@@ -142,8 +143,8 @@ Operation irregular_alltoall(const Comm& comm, const ConstBlocks& send, const Bl
 }  // namespace
 }  // namespace detail
 
-Operation alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
-                   const CollectiveOptions& options) {
+[[gnu::hot]] Operation alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                                const CollectiveOptions& options) {
   detail::Call call = detail::call_on(comm, "wisp::alltoall");
   ConstBuffer own = send;
   if (!is_in_place(send)) {
@@ -157,13 +158,13 @@ Operation alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& rece
   return detail::make_operation(comm, detail::alltoall_row, options, std::move(call));
 }
 
-Operation alltoallv(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
-                    const CollectiveOptions& options) {
+[[gnu::hot]] Operation alltoallv(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
+                                 const CollectiveOptions& options) {
   return detail::irregular_alltoall(comm, send, receive, options, "wisp::alltoallv");
 }
 
-Operation alltoallw(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
-                    const CollectiveOptions& options) {
+[[gnu::hot]] Operation alltoallw(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
+                                 const CollectiveOptions& options) {
   return detail::irregular_alltoall(comm, send, receive, options, "wisp::alltoallw");
 }
 

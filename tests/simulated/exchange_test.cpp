@@ -196,6 +196,17 @@ TEST(ExchangeTest, MessagesAreThoseOfTheGrid) {
   }
 }
 
+/// A grid of two ranks is one message each way too, but of bundles that are written and read.
+TEST(ExchangeTest, TwoRanksSendTheirBlocksAsTheyAre) {
+  const auto bytes = [](std::string_view algorithm) {
+    return simulate(cluster_of(2),
+                    [&](Comm comm) { return check_alltoallv(comm, 1, Sizes::small, algorithm); })
+        .bytes;
+  };
+  EXPECT_EQ(bytes({}), bytes("direct"));
+  EXPECT_GT(bytes("grid"), bytes("direct"));
+}
+
 TEST(ExchangeTest, ThousandsOfRanksInFewMessages) {
   const auto seconds = [](int p, std::string_view algorithm) {
     return simulate(cluster_of(p),
