@@ -124,7 +124,7 @@ class [[nodiscard]] Posted {
     std::swap(message_, other.message_);
     return *this;
   }
-  ~Posted() {
+  [[gnu::hot]] ~Posted() {
     if (message_ == nullptr) return;
     if (!message_->done || message_->is_queued) detail::abandon(*message_);
     delete message_;

@@ -161,7 +161,7 @@ class Engine {
   friend class EngineLock;
 
   /// Throws where this thread may not call; below Threads::any that costs one comparison.
-  void enter(const char* call) {
+  [[gnu::hot]] void enter(const char* call) {
     if (is_shared()) {
       lock_.lock();
     } else if (threads_ != Threads::unchecked) {
@@ -181,7 +181,7 @@ class Engine {
     }
     count_inside(1);
   }
-  void leave() noexcept {
+  [[gnu::hot]] void leave() noexcept {
     if (is_shared()) {
       lock_.unlock();
     } else if (threads_ == Threads::in_turn) {

@@ -91,8 +91,8 @@ constinit const Collective allreduce_row{.name = "allreduce",
 
 }  // namespace detail
 
-Operation allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-                    const CollectiveOptions& options) {
+[[gnu::hot]] Operation allreduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                                 const Operator& op, const CollectiveOptions& options) {
   return detail::make_operation(comm, detail::allreduce_row, options,
                                 detail::call_on(comm, "wisp::allreduce").reduction(send, receive, op));
 }

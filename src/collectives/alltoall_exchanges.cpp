@@ -11,7 +11,7 @@
 
 namespace wisp::detail {
 
-Task<> alltoall_direct(Channel channel, BlockList send, BlockList receive) {
+[[gnu::hot]] Task<> alltoall_direct(Channel channel, BlockList send, BlockList receive) {
   const int size = channel.size();
   const int rank = channel.rank();
   Posts round;

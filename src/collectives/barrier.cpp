@@ -32,7 +32,7 @@ constinit const Collective barrier_row{"barrier", barrier_algorithms};
 
 }  // namespace detail
 
-Operation barrier(const Comm& comm, const CollectiveOptions& options) {
+[[gnu::hot]] Operation barrier(const Comm& comm, const CollectiveOptions& options) {
   return detail::make_operation(comm, detail::barrier_row, options, detail::call_on(comm, "wisp::barrier"));
 }
 

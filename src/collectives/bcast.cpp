@@ -10,7 +10,7 @@ namespace {
 using T = const Terms&;
 
 template <int radix_bits>
-Task<> bcast_over_tree(Channel&& channel, const Arguments& given) {
+[[gnu::hot]] Task<> bcast_over_tree(Channel&& channel, const Arguments& given) {
   return bcast_tree(std::move(channel), given.receive, given.root, radix_bits);
 }
 
@@ -47,7 +47,8 @@ constinit const Collective bcast_row{"bcast", bcast_algorithms, bcast_aliases};
 
 }  // namespace detail
 
-Operation bcast(const Comm& comm, const Buffer& buffer, int root, const CollectiveOptions& options) {
+[[gnu::hot]] Operation bcast(const Comm& comm, const Buffer& buffer, int root,
+                             const CollectiveOptions& options) {
   return detail::make_operation(comm, detail::bcast_row, options,
                                 detail::call_on(comm, "wisp::bcast").root(root).vector(buffer));
 }

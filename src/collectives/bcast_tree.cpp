@@ -12,7 +12,7 @@
 
 namespace wisp::detail {
 
-Task<> bcast_tree(Channel channel, Buffer buffer, int root, int radix_bits) {
+[[gnu::hot]] Task<> bcast_tree(Channel channel, Buffer buffer, int root, int radix_bits) {
   const KnomialTree tree(channel.rank(), channel.size(), root, radix_bits);
   if (!tree.is_root()) co_await channel.post_receive(buffer, tree.parent());
   Posts sends;

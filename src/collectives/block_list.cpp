@@ -74,7 +74,7 @@ void pack_blocks(const BlockList& blocks, std::span<const int> ranks, std::byte*
   }
 }
 
-void copy_block(const ConstBuffer& from, const Buffer& to) {
+[[gnu::hot]] void copy_block(const ConstBuffer& from, const Buffer& to) {
   if (from.count == 0 || (from.address == to.address && from.type == to.type)) return;
   if (const std::size_t size = plain_size_of(from.type); size > 0 && from.type == to.type) {
     copy_bytes(to.address, from.address, from.count * size);

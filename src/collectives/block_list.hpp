@@ -114,7 +114,7 @@ inline BlockList BlockList::irregular(const ConstBlocks& blocks, int ranks) {
   return irregular(writable, ranks);
 }
 
-inline std::size_t bytes_of(const ConstBuffer& buffer) {
+[[gnu::hot]] inline std::size_t bytes_of(const ConstBuffer& buffer) {
   if (buffer.count == 0) return 0;
   const std::size_t plain = plain_size_of(buffer.type);
   return buffer.count * (plain > 0 ? plain : TypeLayout::of(buffer.type).size);

@@ -8,7 +8,7 @@ namespace wisp::detail {
 namespace {
 
 /// Vectors must consist of an operator's items.
-void check_items(const char* call, const Operator& op, const ConstBuffer& vector) {
+[[gnu::hot]] void check_items(const char* call, const Operator& op, const ConstBuffer& vector) {
   if (op.item_bytes() <= 1) return;
   const TypeLayout layout = TypeLayout::of(vector.type);
   const auto extent = static_cast<MPI_Aint>(layout.size);
@@ -43,13 +43,13 @@ void Arguments::own_arguments(KeptArguments& kept) {
   more = std::make_shared<const More>(std::move(own));
 }
 
-Call&& Call::root(int root) {
+[[gnu::hot]] Call&& Call::root(int root) {
   check_within(MPI_ERR_ROOT, name, "root", root, 0, size - 1);
   given.root = root;
   return std::move(*this);
 }
 
-Call&& Call::vector(const Buffer& buffer) {
+[[gnu::hot]] Call&& Call::vector(const Buffer& buffer) {
   check_buffer(name, "buffer", buffer);
   given.receive = buffer;
   given.bytes = signed_of(bytes_of(buffer));
@@ -57,13 +57,13 @@ Call&& Call::vector(const Buffer& buffer) {
   return std::move(*this);
 }
 
-Call&& Call::reduction(const ConstBuffer& send, const Buffer& receive, const Operator& op) {
+[[gnu::hot]] Call&& Call::reduction(const ConstBuffer& send, const Buffer& receive, const Operator& op) {
   if (has_all()) return operands(checked_input(name, send, receive), receive, op);
   check_buffer(name, "send", send);
   return operands(send, receive, op);
 }
 
-Call&& Call::operands(const ConstBuffer& send, const Buffer& receive, const Operator& op) {
+[[gnu::hot]] Call&& Call::operands(const ConstBuffer& send, const Buffer& receive, const Operator& op) {
   if (op.is_null()) [[unlikely]]
     throw_error(MPI_ERR_OP, "{}: op = MPI_OP_NULL", name);
   check_items(name, op, send);
@@ -85,8 +85,8 @@ Call&& Call::items(const Operator& op, const ConstBuffer& vector) {
   return std::move(*this);
 }
 
-void Call::check_blocks(const char* own_name, const ConstBuffer& own, const char* all_name,
-                        const ConstBuffer& all) {
+[[gnu::hot]] void Call::check_blocks(const char* own_name, const ConstBuffer& own, const char* all_name,
+                                     const ConstBuffer& all) {
   if (has_all()) {
     check_regular(size, name, own_name, own, all_name, all);
   } else {
@@ -96,8 +96,8 @@ void Call::check_blocks(const char* own_name, const ConstBuffer& own, const char
   given.type = (has_all() ? all : own).type;
 }
 
-void Call::check_blocks(const char* own_name, const ConstBuffer& own, const char* all_name,
-                        const ConstBlocks& all) const {
+[[gnu::hot]] void Call::check_blocks(const char* own_name, const ConstBuffer& own, const char* all_name,
+                                     const ConstBlocks& all) const {
   if (has_all()) {
     check_irregular(size, "ranks", name, all_name, all);
     check_own_block(rank, name, own_name, own, all);
@@ -106,31 +106,33 @@ void Call::check_blocks(const char* own_name, const ConstBuffer& own, const char
   }
 }
 
-Call&& Call::gathering(const ConstBuffer& send, const Buffer& receive) {
+[[gnu::hot]] Call&& Call::gathering(const ConstBuffer& send, const Buffer& receive) {
   check_blocks("send", send, "receive", receive);
   given.send = send;
   given.receive = receive;
   return std::move(*this);
 }
 
-Call&& Call::gathering(const ConstBuffer& send, const Blocks& receive) {
+[[gnu::hot]] Call&& Call::gathering(const ConstBuffer& send, const Blocks& receive) {
   check_blocks("send", send, "receive", receive);
   given.send = send;
   given.receive = whole(receive);
+  if (!has_all()) return std::move(*this);
   return more({.receive = receive});
 }
 
-Call&& Call::scattering(const ConstBuffer& send, const Buffer& receive) {
+[[gnu::hot]] Call&& Call::scattering(const ConstBuffer& send, const Buffer& receive) {
   check_blocks("receive", receive, "send", send);
   given.send = send;
   given.receive = receive;
   return std::move(*this);
 }
 
-Call&& Call::scattering(const ConstBlocks& send, const Buffer& receive) {
+[[gnu::hot]] Call&& Call::scattering(const ConstBlocks& send, const Buffer& receive) {
   check_blocks("receive", receive, "send", send);
   given.send = whole(send);
   given.receive = receive;
+  if (!has_all()) return std::move(*this);
   return more({.send = send});
 }
 
@@ -148,13 +150,13 @@ Call&& Call::merging(const ConstBuffer& send, const Buffer& receive, const Merge
   return more({.merge = merge});
 }
 
-Call&& Call::exchanging(const ConstBlocks& send, const Blocks& receive) {
+[[gnu::hot]] Call&& Call::exchanging(const ConstBlocks& send, const Blocks& receive) {
   given.send = whole(send);
   given.receive = whole(receive);
   return more({.send = send, .receive = receive});
 }
 
-Call&& Call::more(Arguments::More what) {
+[[gnu::hot]] Call&& Call::more(Arguments::More what) {
   given.more = std::make_shared<const Arguments::More>(std::move(what));
   return std::move(*this);
 }

@@ -5,7 +5,7 @@
 
 namespace wisp::detail {
 
-void check_buffer(const char* call, const char* name, const ConstBuffer& buffer) {
+[[gnu::hot]] void check_buffer(const char* call, const char* name, const ConstBuffer& buffer) {
   if (is_in_place(buffer)) [[unlikely]] {
     throw_error(MPI_ERR_BUFFER, "{}: {} cannot be MPI_IN_PLACE here", call, name);
   }
@@ -15,7 +15,7 @@ void check_buffer(const char* call, const char* name, const ConstBuffer& buffer)
   check_address(call, name, buffer);
 }
 
-ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffer& receive) {
+[[gnu::hot]] ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffer& receive) {
   check_buffer(call, "receive", receive);
   if (is_in_place(send)) return receive;
   check_buffer(call, "send", send);
@@ -29,8 +29,8 @@ ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffe
   return send;
 }
 
-void check_regular(int size, const char* call, const char* own_name, const ConstBuffer& own,
-                   const char* blocks_name, const ConstBuffer& blocks) {
+[[gnu::hot]] void check_regular(int size, const char* call, const char* own_name, const ConstBuffer& own,
+                                const char* blocks_name, const ConstBuffer& blocks) {
   check_buffer(call, blocks_name, blocks);
   const auto ranks = as_size(size);
   if (blocks.count % ranks != 0) [[unlikely]] {
@@ -49,8 +49,8 @@ void check_regular(int size, const char* call, const char* own_name, const Const
   }
 }
 
-void check_irregular(int due, const char* of_what, const char* call, const char* name,
-                     const ConstBlocks& blocks) {
+[[gnu::hot]] void check_irregular(int due, const char* of_what, const char* call, const char* name,
+                                  const ConstBlocks& blocks) {
   const auto check_size = [&](const char* what, std::size_t size) {
     if (size == as_size(due)) return;
     throw_error(MPI_ERR_ARG, "{}: {} has {} {} for {} {}", call, name, size, what, due, of_what);
@@ -82,8 +82,8 @@ void check_irregular(int due, const char* of_what, const char* call, const char*
   }
 }
 
-void check_own_block(int rank, const char* call, const char* name, const ConstBuffer& own,
-                     const ConstBlocks& blocks) {
+[[gnu::hot]] void check_own_block(int rank, const char* call, const char* name, const ConstBuffer& own,
+                                  const ConstBlocks& blocks) {
   if (is_in_place(own)) return;
   check_buffer(call, name, own);
   const std::size_t bytes = bytes_of(own);

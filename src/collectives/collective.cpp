@@ -149,7 +149,7 @@ struct AlgorithmRun {
   const Algorithm* algorithm;
   Arguments given;
 
-  Task<> operator()(Channel&& channel) const {
+  [[gnu::hot]] Task<> operator()(Channel&& channel) const {
     if (given.is_nothing()) return nothing();
     const bool wants_memory = algorithm->make_memory != nullptr && given.memory == nullptr;
     const bool is_metered = given.is_metered(channel.world());
@@ -216,28 +216,35 @@ std::string_view named_in(const CollectiveOptions& options, const Collective& ro
               options.algorithm);
 }
 
+/// The algorithm that is named or, remembered for the next call, the cheapest.
+[[gnu::noinline]] const Algorithm* find_algorithm(const Comm& comm, const Collective& row,
+                                                  std::string_view name, const Call& call,
+                                                  std::size_t bytes) {
+  World& world = CommAccess::world(comm);
+  Case of{comm.size(), bytes, call.given.kind};
+  if (call.given.nodes) of.nodes = call.given.nodes->shape();
+  const Algorithm* named = name.empty() ? nullptr : find_named(row, of, name, call.name);
+  if (named != nullptr) return named;
+  const Algorithm* chosen = &row.algorithms[choose(world, row, of)];
+  if (name.empty()) {
+    CommAccess::context(comm)->latest = {&row, bytes, static_cast<int>(call.given.kind), chosen};
+  }
+  return chosen;
+}
+
 }  // namespace
 
-Operation make_operation(const Comm& comm, const Collective& row, const CollectiveOptions& options,
-                         Call&& call, std::size_t bytes) {
+[[gnu::hot]] Operation make_operation(const Comm& comm, const Collective& row,
+                                      const CollectiveOptions& options, Call&& call, std::size_t bytes) {
   World& world = CommAccess::world(comm);
   const EngineLock lock(world.engine(), call.name);
   const std::string_view name = named_in(options, row, call.name);
   if (!world.nodes().is_flat() || is_of_nodes(name)) call.given.nodes = CommAccess::nodes(comm);
-  const auto kind = static_cast<int>(call.given.kind);
-  Context::Latest& latest = CommAccess::context(comm)->latest;
-  const bool is_latest =
-      name.empty() && latest.operation == &row && latest.bytes == bytes && latest.kind == kind;
-  const auto* algorithm = static_cast<const Algorithm*>(latest.algorithm);
-  if (!is_latest) {
-    Case of{comm.size(), bytes, call.given.kind};
-    if (call.given.nodes) of.nodes = call.given.nodes->shape();
-    algorithm = name.empty() ? nullptr : find_named(row, of, name, call.name);
-    if (algorithm == nullptr) {
-      algorithm = &row.algorithms[choose(world, row, of)];
-      if (name.empty()) latest = {&row, bytes, kind, algorithm};
-    }
-  }
+  const Context::Latest& latest = CommAccess::context(comm)->latest;
+  const bool is_latest = name.empty() && latest.operation == &row && latest.bytes == bytes &&
+                         latest.kind == static_cast<int>(call.given.kind);
+  const auto* algorithm = is_latest ? static_cast<const Algorithm*>(latest.algorithm)
+                                    : find_algorithm(comm, row, name, call, bytes);
   return operation_on<AlgorithmRun>(comm, call.name, options.own_tag, algorithm, std::move(call.given));
 }
 

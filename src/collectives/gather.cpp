@@ -9,7 +9,7 @@ namespace {
 using T = const Terms&;
 
 template <int radix_bits>
-Task<> up_tree(Channel&& channel, const Arguments& given) {
+[[gnu::hot]] Task<> up_tree(Channel&& channel, const Arguments& given) {
   return gather_tree(std::move(channel), given.send, given.receive, given.root, radix_bits);
 }
 
@@ -56,7 +56,7 @@ constexpr Algorithm gatherm_algorithms[] = {
 constinit const Collective gather_row{"gather", gather_algorithms, gather_aliases};
 constinit const Collective gatherm_row{"gatherm", gatherm_algorithms};
 
-Task<> gather_directly(Channel&& channel, const Arguments& given) {
+[[gnu::hot]] Task<> gather_directly(Channel&& channel, const Arguments& given) {
   if (channel.rank() != given.root) return send_block(std::move(channel), given.send, given.root);
   const BlockList blocks = given.blocks_to_receive(channel.size());
   return gather_direct(std::move(channel), given.send, blocks, given.root);
@@ -64,14 +64,14 @@ Task<> gather_directly(Channel&& channel, const Arguments& given) {
 
 }  // namespace detail
 
-Operation gather(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
-                 const CollectiveOptions& options) {
+[[gnu::hot]] Operation gather(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
+                              const CollectiveOptions& options) {
   return detail::make_operation(comm, detail::gather_row, options,
                                 detail::call_on(comm, "wisp::gather").root(root).gathering(send, receive));
 }
 
-Operation gatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
-                  const Merge& merge, const CollectiveOptions& options) {
+[[gnu::hot]] Operation gatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
+                               const Merge& merge, const CollectiveOptions& options) {
   return detail::make_operation(
       comm, detail::gatherm_row, options,
       detail::call_on(comm, "wisp::gatherm").root(root).merging(send, receive, merge));

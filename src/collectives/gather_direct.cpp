@@ -7,7 +7,7 @@
 
 namespace wisp::detail {
 
-Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int root) {
+[[gnu::hot]] Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int root) {
   Posts receives;
   for (int rank = 0; rank < channel.size(); ++rank) {
     const std::size_t bytes = rank == root ? 0 : blocks.bytes(rank);
@@ -17,7 +17,7 @@ Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int ro
   co_await receives;
 }
 
-Task<> scatter_direct(Channel channel, BlockList blocks, Buffer receive, int root) {
+[[gnu::hot]] Task<> scatter_direct(Channel channel, BlockList blocks, Buffer receive, int root) {
   Posts sends;
   for (int ahead = 1; ahead < channel.size(); ++ahead) {
     const int rank = (root + ahead) % channel.size();
@@ -27,11 +27,11 @@ Task<> scatter_direct(Channel channel, BlockList blocks, Buffer receive, int roo
   co_await sends;
 }
 
-Task<> send_block(Channel channel, ConstBuffer send, int root) {
+[[gnu::hot]] Task<> send_block(Channel channel, ConstBuffer send, int root) {
   if (bytes_of(send) > 0) co_await channel.post_send(send, root);
 }
 
-Task<> receive_block(Channel channel, Buffer receive, int root) {
+[[gnu::hot]] Task<> receive_block(Channel channel, Buffer receive, int root) {
   const std::size_t bytes = bytes_of(receive);
   if (bytes > 0) co_await channel.post_receive_of(bytes, receive, root, channel.rank());
 }

@@ -32,7 +32,7 @@ Task<> gather_inner(Channel channel, ConstBuffer send, KnomialTree tree) {
 
 }  // namespace
 
-Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, int radix_bits) {
+[[gnu::hot]] Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, int radix_bits) {
   const KnomialTree tree(channel.rank(), channel.size(), root, radix_bits);
   if (!tree.is_root()) {
     if (tree.child_count() > 0) {

@@ -42,8 +42,8 @@ constinit const Collective gatherv_row{"gatherv", gatherv_algorithms, gatherv_al
 
 }  // namespace detail
 
-Operation gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive, int root,
-                  const CollectiveOptions& options) {
+[[gnu::hot]] Operation gatherv(const Comm& comm, const ConstBuffer& send, const Blocks& receive, int root,
+                               const CollectiveOptions& options) {
   return detail::make_operation(comm, detail::gatherv_row, options,
                                 detail::call_on(comm, "wisp::gatherv").root(root).gathering(send, receive));
 }

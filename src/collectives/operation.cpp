@@ -10,12 +10,12 @@ Operation::Operation(Operation&&) noexcept = default;
 Operation& Operation::operator=(Operation&&) noexcept = default;
 Operation::~Operation() = default;
 
-void Operation::run() const {
+[[gnu::hot]] void Operation::run() const {
   const detail::EngineLock lock = detail::lock(body_->context(), "wisp::Operation::run");
   detail::run_to_end(body_->context(), body_->begin(), detail::Awaits::its_context);
 }
 
-Request Operation::start() const {
+[[gnu::hot]] Request Operation::start() const {
   const detail::EngineLock lock = detail::lock(body_->context(), "wisp::Operation::start");
   return {Task<>(*this), body_->context()};
 }

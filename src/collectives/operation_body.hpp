@@ -74,8 +74,9 @@ class OperationOn final : public OperationBody {
   template <class... Parts>
   OperationOn(const On& on, const char* call, std::optional<int> own_tag, Parts&&... of_run)
       : on_(on), call_(call), own_tag_(own_tag), run_{std::forward<Parts>(of_run)...} {}
+  [[gnu::hot]] ~OperationOn() override = default;
 
-  Task<> begin() const override {
+  [[gnu::hot]] Task<> begin() const override {
     if (context()->world->checks_calls()) [[unlikely]]
       return run_checked(channel(), call_, run_.alike(), run_);
     return run_(channel());

@@ -13,7 +13,8 @@ namespace wisp {
 namespace {
 
 /// As MPI_Reduce_local, of any count.
-void reduce_local(const void* left, void* right, std::size_t count, MPI_Datatype type, MPI_Op op) {
+[[gnu::hot]] void reduce_local(const void* left, void* right, std::size_t count, MPI_Datatype type,
+                               MPI_Op op) {
   if (count == 0) return;
   if (detail::mpi_has_sessions && !detail::mpi_library().joins_in_sessions && !detail::has_mpi_world())
       [[unlikely]] {
@@ -49,7 +50,7 @@ Operator Operator::on_whole_vectors(MPI_Op op) {
   return {op, join, 1};
 }
 
-void Operator::apply(const void* left, void* right, std::size_t count, MPI_Datatype type) const {
+[[gnu::hot]] void Operator::apply(const void* left, void* right, std::size_t count, MPI_Datatype type) const {
   if (own_ != nullptr) {
     own_->join(left, right, count, type);
   } else {

@@ -11,7 +11,7 @@ using T = const Terms&;
 // To join a byte takes about half as long as to move it: what is joined counts half more.
 
 template <int radix_bits>
-Task<> reduce_over_tree(Channel&& channel, const Arguments& given) {
+[[gnu::hot]] Task<> reduce_over_tree(Channel&& channel, const Arguments& given) {
   if (given.root == 0 || given.kind == OperatorKind::commutative)
     return reduce_tree(std::move(channel), given.reduction(), given.root, radix_bits);
   return radix_bits == 1
@@ -74,8 +74,8 @@ constinit const Collective reduce_row{.name = "reduce",
 
 }  // namespace detail
 
-Operation reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-                 int root, const CollectiveOptions& options) {
+[[gnu::hot]] Operation reduce(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                              const Operator& op, int root, const CollectiveOptions& options) {
   return detail::make_operation(
       comm, detail::reduce_row, options,
       detail::call_on(comm, "wisp::reduce").root(root).reduction(send, receive, op));

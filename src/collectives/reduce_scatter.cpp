@@ -64,8 +64,8 @@ constinit const Collective reduce_scatter_row{.name = "reduce_scatter",
 
 }  // namespace detail
 
-Operation reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
-                               const Operator& op, const CollectiveOptions& options) {
+[[gnu::hot]] Operation reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                                            const Operator& op, const CollectiveOptions& options) {
   detail::Call call = detail::call_on(comm, "wisp::reduce_scatter_block");
   Buffer own = receive;
   ConstBuffer all = send;
@@ -81,8 +81,8 @@ Operation reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const 
   return detail::make_operation(comm, detail::reduce_scatter_row, options, std::move(call));
 }
 
-Operation reduce_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, Integers counts,
-                         const Operator& op, const CollectiveOptions& options) {
+[[gnu::hot]] Operation reduce_scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                                      Integers counts, const Operator& op, const CollectiveOptions& options) {
   detail::Call call = detail::call_on(comm, "wisp::reduce_scatter");
   detail::check_buffer(call.name, "receive", receive);
   const ConstBuffer all = is_in_place(send) ? ConstBuffer(receive) : send;

@@ -13,7 +13,7 @@
 
 namespace wisp::detail {
 
-Task<> reduce_tree(Channel channel, Reduction given, int root, int radix_bits) {
+[[gnu::hot]] Task<> reduce_tree(Channel channel, Reduction given, int root, int radix_bits) {
   const ConstBuffer& send = given.send;
   const Buffer& receive = given.receive;
   const KnomialTree tree(channel.rank(), channel.size(), root, radix_bits);

@@ -130,14 +130,14 @@ constinit const Collective scan_and_bcast_row{
 
 }  // namespace detail
 
-Operation scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-               const CollectiveOptions& options) {
+[[gnu::hot]] Operation scan(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                            const Operator& op, const CollectiveOptions& options) {
   return detail::make_operation(comm, detail::scan_row, options,
                                 detail::call_on(comm, "wisp::scan").reduction(send, receive, op));
 }
 
-Operation exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Operator& op,
-                 const CollectiveOptions& options) {
+[[gnu::hot]] Operation exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
+                              const Operator& op, const CollectiveOptions& options) {
   // On rank 0 the output stays as it is, and may be nowhere.
   const bool is_nowhere = comm.rank() == 0 && receive.address == nullptr && !is_in_place(send);
   const Buffer output =
@@ -146,8 +146,9 @@ Operation exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receiv
                                 detail::call_on(comm, "wisp::exscan").reduction(send, output, op));
 }
 
-Operation scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer& scan, const Buffer& total,
-                         const Operator& op, const CollectiveOptions& options) {
+[[gnu::hot]] Operation scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer& scan,
+                                      const Buffer& total, const Operator& op,
+                                      const CollectiveOptions& options) {
   detail::Call call = detail::call_on(comm, "wisp::scan_and_bcast").reduction(send, scan, op);
   detail::checked_input(call.name, call.given.send, total);
   call.given.second = total;

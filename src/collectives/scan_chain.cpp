@@ -10,7 +10,7 @@
 
 namespace wisp::detail {
 
-Task<> scan_chain(Channel channel, Reduction given) {
+[[gnu::hot]] Task<> scan_chain(Channel channel, Reduction given) {
   const Buffer& receive = given.receive;
   Partial partial(given.send, given.op, receive.address);
   if (channel.rank() > 0 && given.commutes() && given.send.address != receive.address) {

@@ -58,7 +58,7 @@ constexpr Algorithm scatter_algorithms[] = {
 
 constinit const Collective scatter_row{"scatter", scatter_algorithms};
 
-Task<> scatter_directly(Channel&& channel, const Arguments& given) {
+[[gnu::hot]] Task<> scatter_directly(Channel&& channel, const Arguments& given) {
   if (channel.rank() != given.root) return receive_block(std::move(channel), given.receive, given.root);
   const BlockList blocks = given.blocks_to_send(channel.size());
   return scatter_direct(std::move(channel), blocks, given.receive, given.root);
@@ -66,8 +66,8 @@ Task<> scatter_directly(Channel&& channel, const Arguments& given) {
 
 }  // namespace detail
 
-Operation scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
-                  const CollectiveOptions& options) {
+[[gnu::hot]] Operation scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
+                               const CollectiveOptions& options) {
   return detail::make_operation(comm, detail::scatter_row, options,
                                 detail::call_on(comm, "wisp::scatter").root(root).scattering(send, receive));
 }

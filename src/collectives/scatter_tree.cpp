@@ -29,7 +29,8 @@ Task<> scatter_inner(Channel channel, Buffer receive, KnomialTree tree) {
 
 }  // namespace
 
-Task<> scatter_tree(Channel channel, ConstBuffer send, Buffer receive, int root, int radix_bits) {
+[[gnu::hot]] Task<> scatter_tree(Channel channel, ConstBuffer send, Buffer receive, int root,
+                                 int radix_bits) {
   const KnomialTree tree(channel.rank(), channel.size(), root, radix_bits);
   if (!tree.is_root()) {
     if (tree.child_count() > 0) {

@@ -38,8 +38,8 @@ constinit const Collective scatterv_row{"scatterv", scatterv_algorithms, scatter
 
 }  // namespace detail
 
-Operation scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& receive, int root,
-                   const CollectiveOptions& options) {
+[[gnu::hot]] Operation scatterv(const Comm& comm, const ConstBlocks& send, const Buffer& receive, int root,
+                                const CollectiveOptions& options) {
   return detail::make_operation(comm, detail::scatterv_row, options,
                                 detail::call_on(comm, "wisp::scatterv").root(root).scattering(send, receive));
 }

@@ -10,13 +10,13 @@
 
 namespace wisp::detail {
 
-Task<> barrier_tree(Channel channel) {
+[[gnu::hot]] Task<> barrier_tree(Channel channel) {
   Reduction of_nothing{{}, {}, MPI_SUM};
   co_await reduce_tree(channel, std::move(of_nothing), 0, up_radix_bits(channel));
   co_await bcast_tree(channel, {}, 0, down_radix_bits(channel));
 }
 
-Task<> allreduce_tree(Channel channel, Reduction given, int radix_bits) {
+[[gnu::hot]] Task<> allreduce_tree(Channel channel, Reduction given, int radix_bits) {
   const Buffer all = given.receive;
   co_await reduce_tree(channel, std::move(given), 0, radix_bits);
   co_await bcast_tree(channel, all, 0, down_radix_bits(channel));
@@ -31,7 +31,7 @@ Task<> scan_then_bcast(Channel channel, Task<> scan, Buffer inclusive, Buffer to
   co_await bcast_tree(channel, total, last, down_radix_bits(channel));
 }
 
-Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive) {
+[[gnu::hot]] Task<> allgather_tree(Channel channel, ConstBuffer send, Buffer receive) {
   if (is_in_place(send) && channel.rank() != 0) {
     const TypeLayout layout = TypeLayout::of(receive.type);
     const std::size_t count = receive.count / as_size(channel.size());

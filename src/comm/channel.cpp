@@ -42,8 +42,8 @@ void tell_recorder(World& world, const Context* context, int tag) {
 
 }  // namespace
 
-Posted post_send(Context& context, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
-                 const char* operation) {
+[[gnu::hot]] Posted post_send(Context& context, const ConstBuffer& buffer, int destination, int tag,
+                              SendMode mode, const char* operation) {
   World& world = *context.world;
   const WireTag wire_tag = context.tag_to(tag, destination);
   if (wire_tag >= 0) [[likely]] {
@@ -56,15 +56,15 @@ Posted post_send(Context& context, const ConstBuffer& buffer, int destination, i
   return posted;
 }
 
-Posted post_send(World& world, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
-                 const char* operation, Context* context, int tag_there) {
+[[gnu::hot]] Posted post_send(World& world, const ConstBuffer& buffer, int destination, WireTag tag,
+                              SendMode mode, const char* operation, Context* context, int tag_there) {
   tell_recorder(world, context, tag_there);
   Message* sent = world.transport().send(buffer, destination, tag, mode, operation);
   return described(sent, world, context, tag_there, destination, operation);
 }
 
-Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
-                    const char* operation, bool wants_envelope) {
+[[gnu::hot]] Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
+                                 const char* operation, bool wants_envelope) {
   Posted posted = make_receive(world, pattern, operation, wants_envelope);
   Message& message = *posted.message();
   if (world.mailbox().can_post(pattern) && world.mailbox().is_idle()) [[likely]] {
@@ -88,7 +88,7 @@ void end_waiting(Message& message) {
 
 }  // namespace detail
 
-detail::World& Channel::world() const noexcept {
+[[gnu::hot]] detail::World& Channel::world() const noexcept {
   return *context_->world;
 }
 
@@ -102,7 +102,7 @@ Channel Channel::lane(int which) const {
   return other;
 }
 
-Posted Channel::post_send(const ConstBuffer& buffer, int destination) const {
+[[gnu::hot]] Posted Channel::post_send(const ConstBuffer& buffer, int destination) const {
   const int peer = group_.to_world(destination);
   return detail::post_send(*context_.get(), buffer, peer, tag_, detail::SendMode::standard, operation_);
 }
@@ -123,7 +123,7 @@ Posted Channel::post_send_packed(detail::ScratchVector& packed, std::size_t byte
   return detail::described(sent, in, context_.get(), tag_, peer, operation_);
 }
 
-Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope) const {
+[[gnu::hot]] Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope) const {
   detail::World& in = world();
   const int peer = group_.to_world(source);
   const detail::WireTag tag = context_->tag_from(tag_, peer);
@@ -137,7 +137,7 @@ Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope)
   return posted;
 }
 
-Posted Channel::post_receive(const Buffer& buffer, int source) const {
+[[gnu::hot]] Posted Channel::post_receive(const Buffer& buffer, int source) const {
   return post_from(buffer, source, false);
 }
 
@@ -145,7 +145,8 @@ Posted Channel::post_receive_up_to(const Buffer& buffer, int source) const {
   return post_from(buffer, source, true);
 }
 
-Posted Channel::post_receive_of(std::size_t bytes, const Buffer& buffer, int source, int block) const {
+[[gnu::hot]] Posted Channel::post_receive_of(std::size_t bytes, const Buffer& buffer, int source,
+                                             int block) const {
   Posted posted = post_receive_up_to(buffer, source);
   using Expecting = detail::Message::Expecting;
   posted.message()->expect_bytes(bytes, block,

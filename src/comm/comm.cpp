@@ -58,7 +58,7 @@ const std::shared_ptr<const GroupNodes>& CommAccess::nodes(const Comm& comm) {
   return nodes;
 }
 
-void check_usable(const Comm& comm, const char* call) {
+[[gnu::hot]] void check_usable(const Comm& comm, const char* call) {
   const ContextPtr& context = CommAccess::context(comm);
   if (!context || comm.empty()) [[unlikely]] {
     throw_error(MPI_ERR_COMM, "{}: the communicator is empty", call);
@@ -163,7 +163,7 @@ int Comm::tag_upper_bound() const {
   return context_->world->tags().upper_bound(context_->kind);
 }
 
-Channel Comm::channel(const char* operation, std::optional<int> own_tag) const {
+[[gnu::hot]] Channel Comm::channel(const char* operation, std::optional<int> own_tag) const {
   detail::check_usable(*this, operation);
   return {context_, group_, rank_, context_->tag_of_operation(operation, own_tag), operation};
 }

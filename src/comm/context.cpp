@@ -10,7 +10,7 @@
 
 namespace wisp::detail {
 
-void retain(Context* context) noexcept {
+[[gnu::hot]] void retain(Context* context) noexcept {
   if (context->counts_atomically) {
     std::atomic_ref(context->references).fetch_add(1, std::memory_order_relaxed);
   } else {
@@ -18,7 +18,7 @@ void retain(Context* context) noexcept {
   }
 }
 
-void release(Context* context) noexcept {
+[[gnu::hot]] void release(Context* context) noexcept {
   const int left = context->counts_atomically
                        ? std::atomic_ref(context->references).fetch_sub(1, std::memory_order_acq_rel) - 1
                        : --context->references;
@@ -35,7 +35,7 @@ ContextPtr shared(Context* context) {
   return ContextPtr(context);
 }
 
-EngineLock lock(const ContextPtr& context, const char* call) {
+[[gnu::hot]] EngineLock lock(const ContextPtr& context, const char* call) {
   return {context->world->engine(), call};
 }
 
@@ -52,7 +52,7 @@ Group Context::group() const {
   return uniform_code == 0 ? Group(Range{0, 1, world->size()}) : Group();
 }
 
-int Context::tag_of_operation(const char* operation, std::optional<int> own_tag) {
+[[gnu::hot]] int Context::tag_of_operation(const char* operation, std::optional<int> own_tag) {
   const EngineLock lock(world->engine(), operation);
   const TagLayout& tags = world->tags();
   if (!own_tag) return tags.encode_count(kind, counters->collectives++);
@@ -83,7 +83,7 @@ int Context::look_up(int peer) {
   return code;
 }
 
-void run_to_end(const ContextPtr& context, Task<> task, Awaits awaits) {
+[[gnu::hot]] void run_to_end(const ContextPtr& context, Task<> task, Awaits awaits) {
   const EngineLock lock = detail::lock(context, "wisp::Comm::run");
   const Context* const waits_in = awaits == Awaits::its_context ? context.get() : nullptr;
   const TracedWait wait(context->world->recorder(), waits_in);

@@ -18,7 +18,7 @@ using detail::CommAccess;
 using detail::SendMode;
 using detail::TagLayout;
 
-void check_buffer(const char* call, const ConstBuffer& buffer) {
+[[gnu::hot]] void check_buffer(const char* call, const ConstBuffer& buffer) {
   if (buffer.type == MPI_DATATYPE_NULL) {
     detail::throw_error(MPI_ERR_TYPE, "{}: datatype = MPI_DATATYPE_NULL", call);
   }
@@ -44,8 +44,8 @@ void check_send(const Comm& comm, const ConstBuffer& buffer, int destination, in
   }
 }
 
-Posted post_checked_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
-                         const char* call) {
+[[gnu::hot]] Posted post_checked_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag,
+                                      SendMode mode, const char* call) {
   check_send(comm, buffer, destination, tag, call);
   if (destination == MPI_PROC_NULL) return post_nothing(call);
   detail::World& world = CommAccess::world(comm);
@@ -55,7 +55,8 @@ Posted post_checked_send(const Comm& comm, const ConstBuffer& buffer, int destin
   return detail::post_send(context, buffer, peer, bare_tag, mode, call);
 }
 
-detail::Mailbox::Pattern checked_pattern(const Comm& comm, int source, int tag, const char* call) {
+[[gnu::hot]] detail::Mailbox::Pattern checked_pattern(const Comm& comm, int source, int tag,
+                                                      const char* call) {
   detail::check_usable(comm, call);
   const TagLayout& tags = CommAccess::world(comm).tags();
   detail::Context& context = *CommAccess::context(comm).get();
@@ -83,7 +84,8 @@ void check_receive(const Comm& comm, const Buffer& buffer, int source, int tag, 
   check_buffer(call, buffer);
 }
 
-Posted post_checked_receive(const Comm& comm, const Buffer& buffer, int source, int tag, const char* call) {
+[[gnu::hot]] Posted post_checked_receive(const Comm& comm, const Buffer& buffer, int source, int tag,
+                                         const char* call) {
   detail::check_usable(comm, call);
   check_buffer(call, buffer);
   if (source == MPI_PROC_NULL) return post_nothing(call);
@@ -156,7 +158,7 @@ detail::EngineLock enter(const Comm& comm, const char* call) {
 }
 
 /// Blocks until the message is done; no coroutine is needed for one message.
-Status wait_for(const Comm& comm, const Posted& posted) {
+[[gnu::hot]] Status wait_for(const Comm& comm, const Posted& posted) {
   if (!posted.done()) {
     detail::Engine& engine = CommAccess::world(comm).engine();
     if (!engine.can_wait()) {
@@ -187,7 +189,7 @@ void Status::copy_to(MPI_Status* status) const {
   detail::check_mpi(MPI_Status_set_cancelled(status, 0), "MPI_Status_set_cancelled");
 }
 
-void Comm::send(const ConstBuffer& buffer, int destination, int tag) const {
+[[gnu::hot]] void Comm::send(const ConstBuffer& buffer, int destination, int tag) const {
   constexpr const char* call = "wisp::Comm::send";
   const detail::EngineLock lock = enter(*this, call);
   wait_for(*this, post_checked_send(*this, buffer, destination, tag, SendMode::standard, call));
@@ -199,7 +201,7 @@ void Comm::ssend(const ConstBuffer& buffer, int destination, int tag) const {
   wait_for(*this, post_checked_send(*this, buffer, destination, tag, SendMode::synchronous, call));
 }
 
-Status Comm::receive(const Buffer& buffer, int source, int tag) const {
+[[gnu::hot]] Status Comm::receive(const Buffer& buffer, int source, int tag) const {
   constexpr const char* call = "wisp::Comm::receive";
   const detail::EngineLock lock = enter(*this, call);
   return wait_for(*this, post_checked_receive(*this, buffer, source, tag, call));

@@ -37,7 +37,7 @@ detail::Engine& engine_of_living(const detail::ContextPtr& context) {
 
 }  // namespace
 
-Request::Request(detail::RunningTask operation, detail::ContextPtr context, Unwinding unwinding)
+[[gnu::hot]] Request::Request(detail::RunningTask operation, detail::ContextPtr context, Unwinding unwinding)
     : context_(std::move(context)), operation_(std::move(operation)), unwinding_(unwinding) {
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request");
   operation_.resume();
@@ -60,12 +60,12 @@ Request& Request::operator=(Request&& other) noexcept {
   return *this;
 }
 
-Request::~Request() {
+[[gnu::hot]] Request::~Request() {
   finish();
 }
 
 /// Waits for an active operation, or lets it run on where nothing can wait.
-void Request::finish() noexcept {
+[[gnu::hot]] void Request::finish() noexcept {
   if (!active() || context_->world->closed()) return;
   detail::Engine& engine = context_->world->engine();
   const detail::EngineLock lock(engine);
@@ -103,14 +103,14 @@ void Request::start() {
   operation_.resume();
 }
 
-Status Request::take(detail::ContextPtr& context) {
+[[gnu::hot]] Status Request::take(detail::ContextPtr& context) {
   // Inactive from here on, also when the operation's exception passes on.
   const detail::RunningTask ended = std::exchange(operation_, {});
   if (!is_persistent()) context = std::exchange(context_, {});
   return ended.take();
 }
 
-Status Request::take() {
+[[gnu::hot]] Status Request::take() {
   detail::ContextPtr context;
   return active() ? take(context) : Status();
 }
@@ -124,7 +124,7 @@ std::optional<Status> Request::test() {
   return take(context);
 }
 
-Status Request::wait() {
+[[gnu::hot]] Status Request::wait() {
   if (!active()) return {};
   detail::ContextPtr context;
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request::wait");

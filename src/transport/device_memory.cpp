@@ -81,7 +81,7 @@ void find_devices() noexcept {
   device::query.store(ask_cuda, std::memory_order_release);
 }
 
-void copy_bytes(void* to, const void* from, std::size_t bytes) {
+[[gnu::hot]] void copy_bytes(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   const bool is_read_by_mpi = is_of_device(from);
   const bool is_written_by_mpi = is_of_device(to);

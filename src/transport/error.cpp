@@ -53,14 +53,14 @@ void throw_size_error(const char* call, int rank, std::size_t bytes, std::size_t
               text_of_size(bytes, expected), text_of_size(expected, bytes));
 }
 
-void check_mpi(int code, const char* call) {
+[[gnu::hot]] void check_mpi(int code, const char* call) {
   if (code == MPI_SUCCESS) [[likely]]
     return;
   throw_error(class_of(code), "{}: {}", call, text_of(code));
 }
 
-void check_within(int error_class, const char* call, const char* argument, long long value, long long first,
-                  long long last) {
+[[gnu::hot]] void check_within(int error_class, const char* call, const char* argument, long long value,
+                               long long first, long long last) {
   if (first <= value && value <= last) [[likely]]
     return;
   throw Error(error_class,

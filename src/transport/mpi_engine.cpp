@@ -116,7 +116,7 @@ void MpiEngine::close() noexcept {
   is_closed_ = true;
 }
 
-void MpiEngine::add(MPI_Request request, Message& message) {
+[[gnu::hot]] void MpiEngine::add(MPI_Request request, Message& message) {
   requests_.push_back(request);
   messages_.push_back(&message);
   if (indices_.size() < requests_.size()) {
@@ -125,14 +125,14 @@ void MpiEngine::add(MPI_Request request, Message& message) {
   }
 }
 
-void MpiEngine::complete(Message& message) {
+[[gnu::hot]] void MpiEngine::complete(Message& message) {
   const std::coroutine_handle<> waiter = message.complete();
   if (!waiter) return;
   message.is_queued = true;
   ready_.push_back({waiter, &message});
 }
 
-bool MpiEngine::poll() {
+[[gnu::hot]] bool MpiEngine::poll() {
   if (is_closed_) [[unlikely]] {
     throw Error(MPI_ERR_OTHER, "wisp: MPI has been finalized, and what was in flight cannot end");
   }
@@ -148,7 +148,7 @@ bool MpiEngine::poll() {
   return resume_ready() || moved;
 }
 
-bool MpiEngine::step() {
+[[gnu::hot]] bool MpiEngine::step() {
 #ifdef SMPI_H
   // A simulated MPI charges time for each look, and wakes whoever sleeps in it at the very moment.
   if (watchers_.empty() && ready_.empty() && !requests_.empty()) {
@@ -165,8 +165,8 @@ bool MpiEngine::step() {
   return poll();
 }
 
-bool MpiEngine::send_buffered(const ConstBuffer& buffer, const Copied& copied, int destination, int tag,
-                              MPI_Comm comm) {
+[[gnu::hot]] bool MpiEngine::send_buffered(const ConstBuffer& buffer, const Copied& copied, int destination,
+                                           int tag, MPI_Comm comm) {
   constexpr std::size_t largest_plain = 16;
   if (buffer.count > copied.largest || buffer.count * largest_plain < copied.least) return false;
   const std::size_t size = plain_size_of(buffer.type);
@@ -272,7 +272,7 @@ int MpiEngine::test_only() {
   return is_done ? 1 : 0;
 }
 
-int MpiEngine::test_in_turn() {
+[[gnu::hot]] int MpiEngine::test_in_turn() {
   // Whether one has ended is asked before it is taken: where ranks share cores, a test of each takes half as
   // long again as the messages.
   const auto next_has_ended = [this] {
@@ -288,7 +288,7 @@ int MpiEngine::test_in_turn() {
   return take_all();
 }
 
-int MpiEngine::take_all() {
+[[gnu::hot]] int MpiEngine::take_all() {
   const int count = static_cast<int>(requests_.size());
   const int code = MPI_Waitall(count, requests_.data(), statuses_.data());
   if (code != MPI_ERR_IN_STATUS) check_mpi(code, "MPI_Waitall");
@@ -314,7 +314,7 @@ int MpiEngine::test_some() {
   return completed;
 }
 
-int MpiEngine::test_requests() {
+[[gnu::hot]] int MpiEngine::test_requests() {
   // Open MPI looks once more at one request after it has made progress, and not in MPI_Testsome: where ranks
   // share cores, that saves a turn. Whoever waits for all messages is served by one look after the other; now
   // and then by one at all, lest somebody else is kept waiting.
@@ -323,7 +323,7 @@ int MpiEngine::test_requests() {
   return are_awaited_together() && ++looks_ % looks_at_all != 0 ? test_in_turn() : test_some();
 }
 
-bool MpiEngine::collect(int completed) {
+[[gnu::hot]] bool MpiEngine::collect(int completed) {
   bool moved = false;
   known_ended_ = 0;
   std::size_t kept = messages_.size();

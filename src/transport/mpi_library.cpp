@@ -51,7 +51,7 @@ bool is_open_mpi() {
 
 }  // namespace
 
-const MpiLibrary& mpi_library() {
+[[gnu::hot]] const MpiLibrary& mpi_library() {
   static const MpiLibrary& found = is_open_mpi() ? open_mpi : mpich;
   return found;
 }

@@ -72,7 +72,7 @@ MpiTransport::MpiTransport(std::vector<MPI_Comm> comms, Options options)
   engine_->register_closable(*this);
 }
 
-MPI_Comm MpiTransport::open_comm(WireTag of) const {
+[[gnu::hot]] MPI_Comm MpiTransport::open_comm(WireTag of) const {
   const MPI_Comm comm = comms_[as_size(mpi_comm_of(of))];
   if (comm == MPI_COMM_NULL) [[unlikely]] {
     throw Error(MPI_ERR_COMM, "wisp: the MPI communicator below has been freed");
@@ -95,8 +95,8 @@ void MpiTransport::close() noexcept {
   }
 }
 
-Message* MpiTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
-                            const char*, Message* message) {
+[[gnu::hot]] Message* MpiTransport::send(const ConstBuffer& buffer, int destination, WireTag tag,
+                                         SendMode mode, const char*, Message* message) {
   // MPICH ends a send to oneself only when it is received: who sends first and receives then would hang.
   constexpr MpiEngine::Copied to_self{.least = 0, .largest = 4096, .largest_in_a_row = 4096};
   const MpiEngine::Copied& copied = destination == options_.rank ? to_self : options_.copied;
@@ -136,7 +136,7 @@ void MpiTransport::send_owned(ScratchVector packed, int destination, WireTag tag
   engine_->send_kept(packed, bytes, destination, mpi_tag(tag), open_comm(tag));
 }
 
-void MpiTransport::receive(Message& message, const Buffer& buffer, int source, WireTag tag) {
+[[gnu::hot]] void MpiTransport::receive(Message& message, const Buffer& buffer, int source, WireTag tag) {
   const IntCount counted(buffer);
   MPI_Request request = MPI_REQUEST_NULL;
   const int code = MPI_Irecv(buffer.address, counted.count(), counted.type(),

@@ -63,7 +63,7 @@ std::size_t part_of(const TypeLayout& layout) {
 
 }  // namespace
 
-std::size_t plain_size_of(MPI_Datatype type) {
+[[gnu::hot]] std::size_t plain_size_of(MPI_Datatype type) {
   if (type == MPI_DOUBLE) return 8;
   if (type == MPI_BYTE || type == MPI_PACKED || type == MPI_CHAR || type == MPI_UNSIGNED_CHAR ||
       type == MPI_INT8_T || type == MPI_UINT8_T) {
@@ -106,7 +106,7 @@ bool has_large_counts([[maybe_unused]] MPI_Datatype type) {
 #endif
 }
 
-TypeLayout TypeLayout::of(MPI_Datatype type) {
+[[gnu::hot]] TypeLayout TypeLayout::of(MPI_Datatype type) {
   TypeLayout layout;
   if (const std::size_t plain = plain_size_of(type); plain > 0) {
     layout.size = plain;
@@ -127,7 +127,7 @@ TypeLayout TypeLayout::of(MPI_Datatype type) {
   return layout;
 }
 
-void check_address(const char* call, const char* name, const ConstBuffer& buffer) {
+[[gnu::hot]] void check_address(const char* call, const char* name, const ConstBuffer& buffer) {
   if (buffer.address != nullptr || buffer.count == 0) [[likely]]
     return;
   const TypeLayout layout = TypeLayout::of(buffer.type);
@@ -191,8 +191,8 @@ bool unpack_message(const std::byte* from, std::size_t bytes, const Buffer& to, 
   return true;
 }
 
-void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype type,
-                   const TypeLayout& layout) {
+[[gnu::hot]] void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype type,
+                                const TypeLayout& layout) {
   if (count == 0) return;
   if (layout.contiguous) {
     copy_bytes(to, from, count * layout.size);

@@ -14,7 +14,7 @@ namespace wisp::detail {
 /// the system clear pages anew for each of its scratch vectors.
 class FramePool {
  public:
-  static void* allocate(std::size_t bytes) {
+  [[gnu::hot]] static void* allocate(std::size_t bytes) {
     live_ += bytes;
     peak_ = std::max(peak_, live_);
     return take(bytes);
@@ -30,7 +30,7 @@ class FramePool {
   static void begin_peak() noexcept { peak_ = live_; }
 
   /// The same memory, not counted: what a simulated network holds is no rank's.
-  static void* take(std::size_t bytes) {
+  [[gnu::hot]] static void* take(std::size_t bytes) {
     const std::size_t index = class_of(bytes);
     if (index >= class_count) return allocate_large(bytes);
     Block* block = heads_[index];
@@ -39,7 +39,7 @@ class FramePool {
     return block;
   }
 
-  static void give_back(void* memory, std::size_t bytes) noexcept {
+  [[gnu::hot]] static void give_back(void* memory, std::size_t bytes) noexcept {
     const std::size_t index = class_of(bytes);
     if (index >= class_count) {
       release_large(memory, bytes);
