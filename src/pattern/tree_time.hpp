@@ -38,7 +38,9 @@ class TreeTime {
       double last = 0;
       double clock = 0;
       double port = 0;
-      for (int k = tree.child_count() - 1; k >= 0; --k) {
+      for (int i = 0; i < tree.child_count(); ++i) {
+        // As bcast_tree and scatter_tree send.
+        const int k = load_ == Load::vectors ? tree.served(i) : tree.child_count() - 1 - i;
         const int size = tree.child_subtree_size(k);
         const Machine& machine = to(tree.child_offset(k));
         clock += machine.overhead;

@@ -27,7 +27,7 @@ void TraceFile::append(const std::vector<std::byte>& chunk) noexcept {
     std::fprintf(stderr, "wisp: the trace %s ends here: %s\n", name_.c_str(), std::strerror(errno));
 }
 
-int Recorder::operation(const char* name) {
+[[gnu::hot]] int Recorder::operation(const char* name) {
   if (name == latest_operation_.first) return latest_operation_.second;
   const auto [known, is_new] = operations_.try_emplace(name, -1);
   if (is_new) {
@@ -39,7 +39,7 @@ int Recorder::operation(const char* name) {
   return known->second;
 }
 
-int Recorder::communicator(const Context& context) {
+[[gnu::hot]] int Recorder::communicator(const Context& context) {
   // Written for each, also where others have the same name: so they can be told apart.
   if (context.traced_name < 0) context.traced_name = writer_.add_text(describe(context));
   return context.traced_name;
@@ -63,7 +63,7 @@ void Recorder::pack() {
   records_.clear();
 }
 
-void Recorder::add_wait(const Context* context, std::uint64_t begin) {
+[[gnu::hot]] void Recorder::add_wait(const Context* context, std::uint64_t begin) {
   const int of = context != nullptr ? communicator(*context) : -1;
   add([&](TraceRecord& record) {
     record.begin = begin;

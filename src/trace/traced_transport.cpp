@@ -26,7 +26,7 @@ class TracedTransport::Pending final : public MessageObserver {
   /// Its peer, a rank of these, is known when it has ended.
   void ask_peer(std::shared_ptr<const std::vector<int>> ranks) { ranks_ = std::move(ranks); }
 
-  void ended(const Message& message) noexcept override {
+  [[gnu::hot]] void ended(const Message& message) noexcept override {
     const std::uint64_t now = recorder_.now();
     recorder_.add([&](TraceRecord& record) {
       record = record_;
@@ -53,8 +53,9 @@ TracedTransport::TracedTransport(std::unique_ptr<Transport> inner, Recorder& rec
   world_ = recorder_.number_of_world(static_cast<std::uint32_t>(members & few_bytes));
 }
 
-Message* TracedTransport::sent(Message* message, const Recorder::Sending& sending, std::size_t bytes,
-                               int destination, WireTag tag, const char* operation) noexcept {
+[[gnu::hot]] Message* TracedTransport::sent(Message* message, const Recorder::Sending& sending,
+                                            std::size_t bytes, int destination, WireTag tag,
+                                            const char* operation) noexcept {
   const auto fill = [&](TraceRecord& record) {
     record.kind = TraceRecord::Kind::send;
     record.begin = sending.begin;
@@ -78,15 +79,15 @@ Message* TracedTransport::sent(Message* message, const Recorder::Sending& sendin
   return message;
 }
 
-Message* TracedTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
-                               const char* operation, Message* message) {
+[[gnu::hot]] Message* TracedTransport::send(const ConstBuffer& buffer, int destination, WireTag tag,
+                                            SendMode mode, const char* operation, Message* message) {
   const Recorder::Sending sending = recorder_.begin_send();
   Message* const posted = inner_->send(buffer, destination, tag, mode, operation, message);
   return sent(posted, sending, buffer.count * TypeLayout::of(buffer.type).size, destination, tag, operation);
 }
 
-Message* TracedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
-                                      const char* operation) {
+[[gnu::hot]] Message* TracedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination,
+                                                   WireTag tag, const char* operation) {
   const Recorder::Sending sending = recorder_.begin_send();
   return sent(inner_->send_packed(packed, bytes, destination, tag, operation), sending, bytes, destination,
               tag, operation);
@@ -99,7 +100,8 @@ void TracedTransport::send_owned(ScratchVector packed, int destination, WireTag 
   sent(nullptr, sending, bytes, destination, tag, operation);
 }
 
-void TracedTransport::observe_receive(Message& message, TraceRecord::Kind kind, int source, WireTag tag) {
+[[gnu::hot]] void TracedTransport::observe_receive(Message& message, TraceRecord::Kind kind, int source,
+                                                   WireTag tag) {
   auto* const pending = new Pending(recorder_);
   TraceRecord& record = pending->record();
   record.kind = kind;
@@ -119,7 +121,7 @@ void TracedTransport::observe_receive(Message& message, TraceRecord::Kind kind, 
   message.observer = pending;
 }
 
-void TracedTransport::receive(Message& message, const Buffer& buffer, int source, WireTag tag) {
+[[gnu::hot]] void TracedTransport::receive(Message& message, const Buffer& buffer, int source, WireTag tag) {
   observe_receive(message, TraceRecord::Kind::receive, source, tag);
   inner_->receive(message, buffer, source, tag);
   // One that fails at once is not completed.

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "effort.hpp"
+#include "pattern/tree_time.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/detail/mix.hpp"
 #include "wisp/error.hpp"
@@ -112,8 +114,8 @@ struct Place {
   std::size_t bytes;
 };
 
-/// All powers of two of 8 bytes to 2 MiB. What is sent to everybody else, or blocks of all on all, is work
-/// with the square of the ranks.
+/// All powers of four of 8 bytes to 2 MiB, as far as every rank can have some vectors of its own. What is
+/// sent to everybody else, or blocks of all on all, is work with the square of the ranks.
 std::vector<Place> places_of(const std::vector<int>& ranks) {
   std::vector<Place> places;
   for (const Measured& of : table) {
@@ -122,6 +124,7 @@ std::vector<Place> places_of(const std::vector<int>& ranks) {
       if (is_square && p > 1024) continue;
       for (std::size_t bytes = 8; bytes <= std::size_t{1} << 21; bytes *= 4) {
         if (of.name == std::string("barrier") && bytes > 8) continue;
+        if (static_cast<std::size_t>(p) * bytes > std::size_t{1} << 32) continue;
         const std::size_t whole = of.has_blocks ? bytes - bytes % static_cast<std::size_t>(p) : bytes;
         if (whole > 0) places.push_back({&of, p, whole});
       }
@@ -141,6 +144,26 @@ void expect_small_regret(const std::vector<Place>& places) {
   std::printf("%zu of %zu cells beyond 5 %%, the worst at %.2f\n", beyond, places.size(), worst);
   EXPECT_LE(beyond * 50, places.size());
   EXPECT_LE(worst, 1.20);
+}
+
+/// What the choice of a broadcast takes a tree for is what it takes.
+TEST(RegretTest, TimesOfTreesAreThoseOfBroadcasts) {
+  const SimulationOptions cluster;
+  detail::Machine machine;
+  machine.latency = cluster.latency + 2 * cluster.overhead;
+  machine.overhead = cluster.overhead;
+  machine.seconds_per_byte = 1 / cluster.bandwidth;
+  const Measured& of = table[1];
+  for (int p = 1; p <= 65; ++p) {
+    for (const std::size_t bytes : {8u, 2048u}) {
+      for (const auto& [name, radix_bits] : {std::pair("binomial", 1), std::pair("radix_4", 2)}) {
+        detail::TreeTime time(machine, radix_bits, detail::TreeTime::Load::vectors,
+                              static_cast<double>(bytes));
+        EXPECT_NEAR(time.down(p) * 1e6, seconds_of(of, p, bytes, name) * 1e6, 1e-3)
+            << of.name << " " << name << ", " << p << " ranks, " << bytes << " bytes";
+      }
+    }
+  }
 }
 
 TEST(RegretTest, ChosenAlgorithmsAreNearlyTheBest) {
