@@ -72,7 +72,7 @@ void Arguments::own_arguments(KeptArguments& kept) {
     check_readable(name, "receive", receive.address);
   }
   given.send = send;
-  given.receive = receive;
+  if (has_all()) given.receive = receive;
   given.op = op;
   given.kind = kind_of(op);
   given.bytes = signed_of(bytes_of(send));
@@ -109,30 +109,30 @@ Call&& Call::items(const Operator& op, const ConstBuffer& vector) {
 [[gnu::hot]] Call&& Call::gathering(const ConstBuffer& send, const Buffer& receive) {
   check_blocks("send", send, "receive", receive);
   given.send = send;
-  given.receive = receive;
+  if (has_all()) given.receive = receive;
   return std::move(*this);
 }
 
 [[gnu::hot]] Call&& Call::gathering(const ConstBuffer& send, const Blocks& receive) {
   check_blocks("send", send, "receive", receive);
   given.send = send;
-  given.receive = whole(receive);
   if (!has_all()) return std::move(*this);
+  given.receive = whole(receive);
   return more({.receive = receive});
 }
 
 [[gnu::hot]] Call&& Call::scattering(const ConstBuffer& send, const Buffer& receive) {
   check_blocks("receive", receive, "send", send);
-  given.send = send;
+  if (has_all()) given.send = send;
   given.receive = receive;
   return std::move(*this);
 }
 
 [[gnu::hot]] Call&& Call::scattering(const ConstBlocks& send, const Buffer& receive) {
   check_blocks("receive", receive, "send", send);
-  given.send = whole(send);
   given.receive = receive;
   if (!has_all()) return std::move(*this);
+  given.send = whole(send);
   return more({.send = send});
 }
 
@@ -144,9 +144,11 @@ Call&& Call::merging(const ConstBuffer& send, const Buffer& receive, const Merge
     throw_error(MPI_ERR_TYPE, "{}: the datatype has gaps, {} bytes of data in {}", name, layout.size,
                 layout.extent);
   }
-  if (has_all()) check_buffer(name, "receive", receive);
   given.send = send;
-  given.receive = receive;
+  if (has_all()) {
+    check_buffer(name, "receive", receive);
+    given.receive = receive;
+  }
   return more({.merge = merge});
 }
 

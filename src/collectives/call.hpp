@@ -61,7 +61,8 @@ struct Arguments {
 };
 
 /// A call of a collective, on communicators as on chains: its arguments, one kind after the other, are
-/// checked before any message. Errors name the call, the argument, its value and its bound.
+/// checked before any message. Errors name the call, the argument, its value and its bound. What MPI looks at
+/// on the root alone is left out elsewhere: it may be anything, a datatype that is gone too.
 class Call {
  public:
   Call(const char* name, int rank, int size) : name(name), rank(rank), size(size) {}

@@ -74,6 +74,20 @@ Signature of_named(MPI_Datatype type) {
 
 Signature of_type(MPI_Datatype type);
 
+/// MPI's pairs of a value and a place have the signature of the two.
+std::optional<Signature> of_pair(MPI_Datatype type) {
+  const std::array<std::array<MPI_Datatype, 3>, 6> pairs = {{{MPI_FLOAT_INT, MPI_FLOAT, MPI_INT},
+                                                             {MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT},
+                                                             {MPI_LONG_INT, MPI_LONG, MPI_INT},
+                                                             {MPI_SHORT_INT, MPI_SHORT, MPI_INT},
+                                                             {MPI_LONG_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_INT},
+                                                             {MPI_2INT, MPI_INT, MPI_INT}}};
+  for (const auto& [pair, value, place] : pairs) {
+    if (type == pair) return join(of_named(value), of_named(place));
+  }
+  return std::nullopt;
+}
+
 /// What a datatype was made of; the datatypes are given back.
 struct Contents {
   explicit Contents(MPI_Datatype type) {
@@ -153,7 +167,9 @@ Signature of_derived(const Contents& made) {
 
 Signature of_type(MPI_Datatype type) {
   const Contents made(type);
-  return made.combiner == MPI_COMBINER_NAMED ? of_named(type) : of_derived(made);
+  if (made.combiner != MPI_COMBINER_NAMED) return of_derived(made);
+  if (const std::optional<Signature> pair = of_pair(type)) return *pair;
+  return of_named(type);
 }
 
 }  // namespace

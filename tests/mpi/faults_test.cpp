@@ -275,6 +275,55 @@ TEST(FaultsMpiTest, ADatatypeIsFreedWhileAnOperationUsesIt) {
   }
 }
 
+/// What only the root's arguments say may be anything elsewhere.
+TEST(FaultsMpiTest, ADatatypeThatOnlyTheRootLooksAtMayBeGone) {
+  const Comm& comm = world();
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  const bool is_root = comm.rank() == 0;
+  MPI_Datatype gone = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_INT, &gone);
+  MPI_Type_commit(&gone);
+  const MPI_Datatype handle = gone;
+  MPI_Type_free(&gone);
+
+  const int mine = 10 + comm.rank();
+  const std::vector<int> counts(ranks, 1);
+  std::vector<int> all(ranks, -1), again(ranks, -1);
+  std::vector<int> to_all(ranks, 7);
+  int sum = -1, part = -1, irregular_part = -1;
+  const Buffer nothing(nullptr, 0, handle);
+  const ConstBuffer own = buffer_of(mine);
+  std::vector<Operation> operations;
+  operations.push_back(gather(comm, own, is_root ? Buffer(all) : nothing, 0));
+  operations.push_back(
+      gatherv(comm, own, is_root ? Blocks(again, counts) : Blocks(nullptr, {}, {}, handle), 0));
+  operations.push_back(reduce(comm, own, is_root ? buffer_of(sum) : nothing, MPI_SUM, 0));
+  operations.push_back(
+      scatter(comm, is_root ? ConstBuffer(to_all) : ConstBuffer(nothing), buffer_of(part), 0));
+  operations.push_back(scatterv(comm,
+                                is_root ? ConstBlocks(to_all, counts) : ConstBlocks(nullptr, {}, {}, handle),
+                                buffer_of(irregular_part), 0));
+  for (Operation& operation : operations) operation.run();
+  std::vector<Request> started;
+  for (Operation& operation : operations) started.push_back(operation.start());
+  for (Request& request : started) request.wait();
+  for (Operation& operation : operations) {
+    Request repeated = std::move(operation).persistent();
+    for (int time = 0; time < 2; ++time) {
+      repeated.start();
+      repeated.wait();
+    }
+  }
+  EXPECT_EQ(part, 7);
+  EXPECT_EQ(irregular_part, 7);
+  if (!is_root) return;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    EXPECT_EQ(all[r], 10 + static_cast<int>(r));
+    EXPECT_EQ(again[r], 10 + static_cast<int>(r));
+  }
+  EXPECT_EQ(sum, 10 * comm.size() + comm.size() * (comm.size() - 1) / 2);
+}
+
 TEST(FaultsMpiTest, ThousandsAreAliveAndThereMayHaveBeenAnyNumber) {
   if (world().size() > 3) GTEST_SKIP() << "a few ranks are enough";
   const OwnComm split(split_of_world());
