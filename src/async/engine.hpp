@@ -17,7 +17,7 @@ namespace wisp::detail {
 /// how long a yield takes: an instant, if nobody else wanted the core.
 class IdleLoop {
  public:
-  static constexpr int fewest_polls = 4;
+  static constexpr int fewest_polls = 8;  ///< MPICH takes a message a poll, also one for later
 
   using Duration = std::chrono::steady_clock::duration;
 
