@@ -83,9 +83,8 @@ std::vector<Timing> measure_on_common_clock(MPI_Comm comm, const std::vector<Var
 double median_of(const std::vector<double>& samples) {
   std::vector<double> pairs;
   for (std::size_t i = 1; i < samples.size(); i += 2) pairs.push_back((samples[i - 1] + samples[i]) / 2);
-  const auto middle = pairs.begin() + static_cast<std::ptrdiff_t>(pairs.size() / 2);
-  std::nth_element(pairs.begin(), middle, pairs.end());
-  return *middle;
+  std::ranges::sort(pairs);
+  return (pairs.at((pairs.size() - 1) / 2) + pairs.at(pairs.size() / 2)) / 2;
 }
 
 /// What a program that computes leaves of what a call needs in the caches. All ranks go on at the same time:
@@ -98,6 +97,10 @@ class OtherWork {
     wisp::detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, &begin, 1, MPI_DOUBLE, MPI_MAX, comm),
                             "MPI_Allreduce");
     walk();
+    constexpr double longest = 60;
+    if (begin - MPI_Wtime() > longest) {
+      throw Error(MPI_ERR_OTHER, "wisp bench: --cold needs ranks with one clock, on one machine");
+    }
     while (MPI_Wtime() < begin) std::this_thread::yield();
   }
 
@@ -113,7 +116,7 @@ class OtherWork {
   std::vector<unsigned char> memory_ = std::vector<unsigned char>(more_than_caches);
 };
 
-/// In another order each round, between barriers.
+/// In another order each round.
 std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& variants,
                                     const Method& method) {
   const int usual_calls = ranks_outnumber_cores() ? 10 : 1;
@@ -142,16 +145,16 @@ std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& v
     for (const Variant& variant : variants) slowest = std::max(slowest, sample(variant) * calls);
     next_call += calls;
   }
-  // Fewer samples only where one takes over 50 ms.
+  // Fewer samples, an even number, only where one takes over 50 ms.
   double agreed = 0;
   wisp::detail::check_mpi(MPI_Allreduce(&slowest, &agreed, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
   const int samples =
-      agreed > 0.05 ? std::max(5, static_cast<int>(method.samples * 0.05 / agreed)) : method.samples;
+      agreed > 0.05 ? 2 * std::max(3, static_cast<int>(method.samples * 0.025 / agreed)) : method.samples;
 
   std::vector<std::vector<double>> seconds(variants.size());
   for (int round = 0; round < samples; ++round) {
     // Some leave the next one slower, and the first finds the root's buffers cold: whom that hits changes
-    // from round to round. All have the same roots: some are faster than others.
+    // from round to round. All have the same root in a round, as calls of some roots are faster.
     std::shuffle(order.begin(), order.end(), random);
     for (const std::size_t v : order) seconds[v].push_back(sample(variants[v]));
     next_call += calls;

@@ -70,14 +70,14 @@ struct Variant {
 
 struct Timing {
   double min_us = 0;
-  double median_us = 0;
+  double median_us = 0;  ///< of means of two successive samples
 };
 
 struct Method {
   int samples = 60;
   int warm_up = 5;
   int calls = 0;          ///< successive calls in a sample; 0: 1 if every rank has a core, else 10
-  bool cold = false;      ///< one call, that finds neither its code nor its data in the caches
+  bool cold = false;      ///< one call, that finds neither its code nor its data in its core's own caches
   bool have_run = false;  ///< every variant has run before: where MPI is simulated that is warm-up enough
 };
 

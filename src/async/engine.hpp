@@ -17,7 +17,8 @@ namespace wisp::detail {
 /// how long a yield takes: an instant, if nobody else wanted the core.
 class IdleLoop {
  public:
-  static constexpr int fewest_polls = 8;  ///< MPICH takes a message a poll, also one for later
+  /// A poll of MPICH takes one message: several for later may be before the one that is awaited.
+  static constexpr int fewest_polls = 8;
 
   using Duration = std::chrono::steady_clock::duration;
 

@@ -69,7 +69,7 @@ void Arguments::own_arguments(KeptArguments& kept) {
   check_items(name, op, send);
   if (op.is_function()) {
     check_readable(name, "send", send.address);
-    check_readable(name, "receive", receive.address);
+    if (has_all()) check_readable(name, "receive", receive.address);
   }
   given.send = send;
   if (has_all()) given.receive = receive;

@@ -74,16 +74,20 @@ Signature of_named(MPI_Datatype type) {
 
 Signature of_type(MPI_Datatype type);
 
-/// MPI's pairs of a value and a place have the signature of the two.
+/// MPI's pairs have the signature of their two.
 std::optional<Signature> of_pair(MPI_Datatype type) {
-  const std::array<std::array<MPI_Datatype, 3>, 6> pairs = {{{MPI_FLOAT_INT, MPI_FLOAT, MPI_INT},
-                                                             {MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT},
-                                                             {MPI_LONG_INT, MPI_LONG, MPI_INT},
-                                                             {MPI_SHORT_INT, MPI_SHORT, MPI_INT},
-                                                             {MPI_LONG_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_INT},
-                                                             {MPI_2INT, MPI_INT, MPI_INT}}};
-  for (const auto& [pair, value, place] : pairs) {
-    if (type == pair) return join(of_named(value), of_named(place));
+  const std::array<std::array<MPI_Datatype, 3>, 9> pairs = {
+      {{MPI_FLOAT_INT, MPI_FLOAT, MPI_INT},
+       {MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT},
+       {MPI_LONG_INT, MPI_LONG, MPI_INT},
+       {MPI_SHORT_INT, MPI_SHORT, MPI_INT},
+       {MPI_LONG_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_INT},
+       {MPI_2INT, MPI_INT, MPI_INT},
+       {MPI_2INTEGER, MPI_INTEGER, MPI_INTEGER},
+       {MPI_2REAL, MPI_REAL, MPI_REAL},
+       {MPI_2DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION}}};
+  for (const auto& [pair, first, second] : pairs) {
+    if (type == pair) return join(of_named(first), of_named(second));
   }
   return std::nullopt;
 }

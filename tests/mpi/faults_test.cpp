@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <array>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -283,45 +284,59 @@ TEST(FaultsMpiTest, ADatatypeThatOnlyTheRootLooksAtMayBeGone) {
   MPI_Datatype gone = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(2, MPI_INT, &gone);
   MPI_Type_commit(&gone);
-  const MPI_Datatype handle = gone;
+  const MPI_Datatype freed = gone;
   MPI_Type_free(&gone);
 
   const int mine = 10 + comm.rank();
   const std::vector<int> counts(ranks, 1);
-  std::vector<int> all(ranks, -1), again(ranks, -1);
-  std::vector<int> to_all(ranks, 7);
-  int sum = -1, part = -1, irregular_part = -1;
-  const Buffer nothing(nullptr, 0, handle);
+  std::vector<int> all(ranks), to_all(ranks, 7);
+  int sum = -1, part = -1;
   const ConstBuffer own = buffer_of(mine);
-  std::vector<Operation> operations;
-  operations.push_back(gather(comm, own, is_root ? Buffer(all) : nothing, 0));
-  operations.push_back(
-      gatherv(comm, own, is_root ? Blocks(again, counts) : Blocks(nullptr, {}, {}, handle), 0));
-  operations.push_back(reduce(comm, own, is_root ? buffer_of(sum) : nothing, MPI_SUM, 0));
-  operations.push_back(
-      scatter(comm, is_root ? ConstBuffer(to_all) : ConstBuffer(nothing), buffer_of(part), 0));
-  operations.push_back(scatterv(comm,
-                                is_root ? ConstBlocks(to_all, counts) : ConstBlocks(nullptr, {}, {}, handle),
-                                buffer_of(irregular_part), 0));
-  for (Operation& operation : operations) operation.run();
-  std::vector<Request> started;
-  for (Operation& operation : operations) started.push_back(operation.start());
-  for (Request& request : started) request.wait();
-  for (Operation& operation : operations) {
-    Request repeated = std::move(operation).persistent();
-    for (int time = 0; time < 2; ++time) {
-      repeated.start();
-      repeated.wait();
+  for (const MPI_Datatype type : {freed, MPI_DATATYPE_NULL}) {
+    const Buffer nothing(nullptr, 0, type);
+    const auto make = [&](std::string_view call, const CollectiveOptions& options) {
+      if (call == "gather") return gather(comm, own, is_root ? Buffer(all) : nothing, 0, options);
+      if (call == "gatherv") {
+        return gatherv(comm, own, is_root ? Blocks(all, counts) : Blocks(nullptr, {}, {}, type), 0, options);
+      }
+      if (call == "reduce") {
+        return reduce(comm, own, is_root ? buffer_of(sum) : nothing, MPI_SUM, 0, options);
+      }
+      if (call == "scatter") {
+        return scatter(comm, is_root ? ConstBuffer(to_all) : ConstBuffer(nothing), buffer_of(part), 0,
+                       options);
+      }
+      return scatterv(comm, is_root ? ConstBlocks(to_all, counts) : ConstBlocks(nullptr, {}, {}, type),
+                      buffer_of(part), 0, options);
+    };
+    for (const std::string_view call : {"gather", "gatherv", "reduce", "scatter", "scatterv"}) {
+      for (const std::string_view algorithm : algorithms_of(call)) {
+        SCOPED_TRACE(std::string(call) + " " + std::string(algorithm));
+        const CollectiveOptions options{.algorithm = algorithm};
+        const auto expect_result = [&] {
+          const int p = comm.size();
+          const int result = call.starts_with("scatter") ? part : call == "reduce" ? sum : all.back();
+          const int due = call.starts_with("scatter") ? 7
+                          : call == "reduce"          ? 10 * p + p * (p - 1) / 2
+                                                      : 9 + p;
+          EXPECT_EQ(result, call.starts_with("scatter") || is_root ? due : -1);
+          part = sum = -1;
+          std::ranges::fill(all, -1);
+        };
+        std::ranges::fill(all, -1);
+        make(call, options).run();
+        expect_result();
+        make(call, options).start().wait();
+        expect_result();
+        Request repeated = make(call, options).persistent();
+        for (int time = 0; time < 2; ++time) {
+          repeated.start();
+          repeated.wait();
+          expect_result();
+        }
+      }
     }
   }
-  EXPECT_EQ(part, 7);
-  EXPECT_EQ(irregular_part, 7);
-  if (!is_root) return;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    EXPECT_EQ(all[r], 10 + static_cast<int>(r));
-    EXPECT_EQ(again[r], 10 + static_cast<int>(r));
-  }
-  EXPECT_EQ(sum, 10 * comm.size() + comm.size() * (comm.size() - 1) / 2);
 }
 
 TEST(FaultsMpiTest, ThousandsAreAliveAndThereMayHaveBeenAnyNumber) {
