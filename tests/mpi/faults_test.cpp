@@ -1,9 +1,9 @@
 // What once went wrong on real ranks, each test named after what broke.
 
 #include <gtest/gtest.h>
-#include <array>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
