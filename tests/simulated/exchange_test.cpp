@@ -183,11 +183,7 @@ TEST(ExchangeTest, MessagesAreThoseOfTheGrid) {
     const SimulationOptions cluster = cluster_of(p);
     const SimulationReport report =
         simulate(cluster, [](Comm comm) { return check_alltoallv(comm, 1, Sizes::small, "grid"); });
-    detail::Machine machine;
-    machine.latency = cluster.latency + 2 * cluster.overhead;
-    machine.overhead = cluster.overhead;
-    machine.seconds_per_byte = 1 / cluster.bandwidth;
-    const detail::RadixGrid grid = detail::cheapest_grid(p, machine, 64);
+    const detail::RadixGrid grid = detail::cheapest_grid(p, test::machine_of(cluster), 64);
     std::uint64_t due = 0;
     for (int level = 0; level < grid.levels(); ++level) {
       due += static_cast<std::uint64_t>(grid.digits(level) - 1);

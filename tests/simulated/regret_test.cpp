@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "clusters.hpp"
 #include "effort.hpp"
 #include "pattern/tree_time.hpp"
 #include "wisp/collectives.hpp"
@@ -150,11 +151,7 @@ void expect_small_regret(const std::vector<Place>& places) {
 
 /// What the choice of a broadcast takes a tree for is what it takes.
 TEST(RegretTest, TimesOfTreesAreThoseOfBroadcasts) {
-  const SimulationOptions cluster;
-  detail::Machine machine;
-  machine.latency = cluster.latency + 2 * cluster.overhead;
-  machine.overhead = cluster.overhead;
-  machine.seconds_per_byte = 1 / cluster.bandwidth;
+  const detail::Machine machine = test::machine_of({});
   const Measured& of = *std::ranges::find(table, std::string_view("bcast"), &Measured::name);
   for (int p = 1; p <= 65; ++p) {
     for (const std::size_t bytes : {8u, 2048u}) {

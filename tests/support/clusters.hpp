@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "pattern/cost_model.hpp"
 #include "wisp/detail/mix.hpp"
 #include "wisp/error.hpp"
 #include "wisp/simulate.hpp"
@@ -23,6 +24,15 @@ inline std::vector<int> nodes_of(int ranks, int seed) {
     if (seed % 8 == 4) nodes.push_back(rank < 5 ? 0 : 1 + rank / 7);
   }
   return nodes;
+}
+
+/// What the messages of a cluster without nodes cost, as the choice of algorithms must see it.
+inline detail::Machine machine_of(const SimulationOptions& cluster) {
+  detail::Machine machine;
+  machine.latency = cluster.latency + 2 * cluster.overhead;
+  machine.overhead = cluster.overhead;
+  machine.seconds_per_byte = 1 / cluster.bandwidth;
+  return machine;
 }
 
 /// A cluster whose seed says what the network does, which ranks share nodes, and which family of algorithms
