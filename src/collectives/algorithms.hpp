@@ -17,12 +17,16 @@
 namespace wisp::detail {
 
 /// Of trees that messages go down, and of those that they come up: where ranks share cores, a parent sends to
-/// few, but takes from as many as there are.
+/// few, but takes from as many as there are, unless their vectors are long: many of them at once disturb each
+/// other.
 inline int down_radix_bits(const Channel& channel) {
   return channel.machine().shares_cores ? 2 : 1;
 }
-inline int up_radix_bits(const Channel& channel) {
-  return channel.machine().shares_cores ? 5 : 1;
+constexpr bool is_narrow_up(std::size_t bytes) {
+  return bytes > 16384;
+}
+inline int up_radix_bits(const Channel& channel, std::size_t bytes = 0) {
+  return channel.machine().shares_cores && !is_narrow_up(bytes) ? 5 : 1;
 }
 
 /// Into how many pieces a vector goes over the circulant graph, if it can be cut between `units`.

@@ -13,30 +13,35 @@ Cost allreduce_circulant_cost(T t) {
   // Half of the vector is set aside and put back.
   const double steps = 2 * t.log2;
   const double bytes = (2.5 * t.others + 0.5) * t.n;
-  return over_circulant_graph({steps, bytes, steps, t.p * steps, t.p * bytes,
-                               2 * t.growing_rounds(t.log2, 1.25 * t.others * t.n, Traffic::circulant)});
+  return over_circulant_graph(
+      {steps, bytes, t.steps_in_pairs(steps), t.p * steps, t.p * bytes,
+       2 * t.growing_rounds(t.log2, 1.25 * t.others * t.n, Traffic::circulant) + t.rendezvous(steps)});
 }
 
 constexpr Algorithm allreduce_algorithms[] = {
     {"recursive_doubling",
      [](T t) {
        const double steps = t.log2 + t.extra;
-       const double alone = t.exchanges(t.full_log2, 1.5 * t.n) + t.path(t.extra, 1.25 * t.extra * t.n);
-       return in_rounds({steps, 1.5 * steps * t.n, steps, t.p * t.log2, 1.5 * t.p * t.log2 * t.n, alone});
+       const double alone =
+           t.exchanges(t.full_log2, 1.5 * t.n) + t.path(t.extra, 1.25 * t.extra * t.n) + t.rendezvous(steps);
+       return in_rounds({steps, 1.5 * steps * t.n, t.steps_in_pairs(steps), t.p * t.log2,
+                         1.5 * t.p * t.log2 * t.n, alone});
      },
      [](Channel&& channel, const Arguments& given) {
        return allreduce_recursive_doubling(std::move(channel), given.reduction());
      }},
     {"tree",
      [](T t) {
-       const double received = t.siblings_32 * t.depth_32;
-       const double sent = 3 * t.depth_4;
-       // Long vectors that come all at once disturb each other.
-       return over_tree({received + sent, (2 * received + sent) * t.n, t.depth_32 + t.depth_4, 2 * (t.p - 1),
-                         2.5 * (t.p - 1) * t.n, t.up(1) + t.down(1)});
+       const bool is_narrow = is_narrow_up(t.of.bytes);
+       const double depth = is_narrow ? t.log2 : t.depth_32;
+       const double received = is_narrow ? t.log2 : t.siblings_32 * t.depth_32;
+       const double sent = std::min(3 * t.depth_4, t.p - 1);
+       // Long vectors disturb each other, and are in no cache any more when they go down again.
+       return over_tree({received + sent, (2 * received + sent) * t.n, depth + t.depth_4, 2 * (t.p - 1),
+                         4.5 * (t.p - 1) * t.n, t.up(1) + t.down(1)});
      },
      [](Channel&& channel, const Arguments& given) {
-       return allreduce_tree(channel, given.reduction(), up_radix_bits(channel));
+       return allreduce_tree(channel, given.reduction(), up_radix_bits(channel, as_size(given.bytes)));
      }},
     {fixed_order_name, nullptr,
      [](Channel&& channel, const Arguments& given) {
@@ -54,7 +59,7 @@ constexpr Algorithm allreduce_algorithms[] = {
        const double sent = depth + t.pieces;
        return Cost{sent,
                    sent * 3 * t.n / t.pieces,
-                   depth,
+                   t.steps_in_pairs(depth),
                    2 * (t.p - 1) * t.pieces,
                    3.5 * t.p * t.n,
                    t.two_tree(((5 * t.full_log2 - 4) / t.pieces + (t.p > 3 ? 2.5 : 2) * t.others) * t.n)};

@@ -25,11 +25,7 @@ constexpr Algorithm bcast_algorithms[] = {
        return over_tree({3 * t.depth_4, 3 * t.depth_4 * t.n, t.depth_4, t.p - 1, (t.p - 1) * t.n, t.down(2)});
      },
      bcast_over_tree<2>},
-    {"circulant",
-     [](T t) {
-       return Cost{t.log2 + 2 * (t.stream_pieces - 1), t.stream_rounds * t.n / t.stream_pieces, t.log2,
-                   (t.p - 1) * t.stream_pieces, (t.p - 1) * t.n};
-     },
+    {"circulant", [](T t) { return t.stream(1); },
      [](Channel&& channel, const Arguments& given) {
        const auto bytes = as_size(given.bytes);
        const int pieces = circulant_pieces_of(channel, bytes, SignatureBytes::most_pieces(bytes));

@@ -50,7 +50,7 @@ Task<> alltoall_on(Channel channel, ConstBuffer send, Buffer receive) {
 
 Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op) {
   if (channel.machine().shares_cores) {
-    return allreduce_tree(channel, {send, receive, op}, up_radix_bits(channel));
+    return allreduce_tree(channel, {send, receive, op}, up_radix_bits(channel, bytes_of(receive)));
   }
   return allreduce_recursive_doubling(std::move(channel), {send, receive, op});
 }

@@ -144,6 +144,10 @@ double least_seconds(const Collective& row, const Case& of, const Machine& machi
   return find_cheapest(row, of, machine).seconds;
 }
 
+std::string_view cheapest_algorithm(const Collective& row, const Case& of, const Machine& machine) {
+  return row.algorithms[find_cheapest(row, of, machine).algorithm].name;
+}
+
 /// An algorithm with its arguments. (Coroutines hold it: it has a name for all files.)
 struct AlgorithmRun {
   const Algorithm* algorithm;

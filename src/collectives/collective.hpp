@@ -62,6 +62,9 @@ extern const Collective barrier_row, bcast_row, reduce_row, allreduce_row, scan_
     scan_and_bcast_row, reduce_scatter_row, gather_row, gatherv_row, gatherm_row, scatter_row, scatterv_row,
     allgather_row, allgatherv_row, allgatherm_row, alltoall_row, alltoallv_row, exchange_row;
 
+/// The name of the cheapest algorithm.
+std::string_view cheapest_algorithm(const Collective& row, const Case& of, const Machine& machine);
+
 /// The algorithm that is chosen on a channel whose ranks are all on one node, or all on different ones; then
 /// one of so many that share their nodes' ports.
 Task<> run_cheapest(const Collective& row, Channel channel, const Arguments& given, int lanes = 1);

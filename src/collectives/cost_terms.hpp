@@ -144,7 +144,21 @@ struct Terms {
     return rounds(full_log2, bytes_of_round * n) + (extra > 0 ? busy((bytes_of_round - 0.5) * n) : 0);
   }
   /// Up two trees and down again, with so many bytes on the path.
-  double two_tree(double bytes) const { return path(2 * log2, bytes) + machine.overhead; }
+  double two_tree(double bytes) const {
+    return path(2 * log2, bytes) + machine.overhead + rendezvous(2 * pieces);
+  }
+  /// Steps in each of which everybody waits for one other.
+  double steps_in_pairs(double steps) const { return steps_of_all(machine, steps, turns_of_pairs); }
+  double rendezvous(double steps) const { return steps * rendezvous_of_piece(machine, of.bytes); }
+  /// In pieces over the circulant graph, so many bytes for each of the vector.
+  Cost stream(double bytes_of_byte) const {
+    Cost cost{log2 + 2 * (stream_pieces - 1), bytes_of_byte * stream_rounds * n / stream_pieces, log2,
+              (p - 1) * stream_pieces, bytes_of_byte * (p - 1) * n};
+    cost.alone =
+        path(log2, cost.bytes) + (cost.startups - log2) * machine.overhead + rendezvous(cost.startups);
+    if (machine.shares_cores) cost.steps = steps_in_pairs(log2 + stream_pieces - 1);
+    return cost;
+  }
   /// From one to all others, or from all to one.
   double fan(double bytes) const { return fan_seconds(machine, p - 1, bytes); }
   /// To one from all others.

@@ -134,7 +134,7 @@ Cost consensus_cost(T t) {
   const double bytes = partners * typical_block;
   return {startups,
           bytes,
-          steps_of_all(t.machine, 4) + 2 * t.log2,
+          steps_of_all(t.machine, 4, turns_of_all) + 2 * t.log2,
           t.p * startups,
           t.p * bytes,
           exchange_seconds(t.machine, 2 * partners, typical_block) + t.path(1 + 2 * t.log2, 0)};

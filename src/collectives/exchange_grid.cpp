@@ -31,8 +31,11 @@ double seconds_of(const NodeGrids& grids, const Machine& machine, double block_b
   const int nodes = grids.between.ranks();
   const Machine inside = machine.at(Level::inside);
   const Machine between = shared_port(machine, members);
-  return time_of(cost_of_grid(grids.inside, inside, nodes * block_bytes), inside, members) +
-         time_of(cost_of_grid(grids.between, between, members * block_bytes), between, nodes);
+  const Cost far = cost_of_grid(grids.between, between, members * block_bytes);
+  double seconds = time_of(cost_of_grid(grids.inside, inside, nodes * block_bytes), inside, members) +
+                   time_of(far, between, nodes);
+  if (machine.shares_cores) seconds += (members - 1) * far.bytes * between.seconds_per_byte;
+  return seconds;
 }
 
 }  // namespace wisp::detail

@@ -49,11 +49,7 @@ constexpr Algorithm reduce_algorithms[] = {
                   ? reduce_tree(std::move(channel), given.reduction(), 0, binary)
                   : reduce_to_zero_first(std::move(channel), given.reduction(), given.root, binary);
      }},
-    {"circulant",
-     [](T t) {
-       return Cost{t.log2 + 2 * (t.stream_pieces - 1), 1.5 * t.stream_rounds * t.n / t.stream_pieces, t.log2,
-                   (t.p - 1) * t.stream_pieces, 1.5 * (t.p - 1) * t.n};
-     },
+    {"circulant", [](T t) { return t.stream(1.5); },
      [](Channel&& channel, const Arguments& given) {
        const int pieces = circulant_pieces_of(channel, as_size(given.bytes), given.send.count);
        return reduce_circulant(std::move(channel), given.reduction(), given.root, pieces);

@@ -37,7 +37,7 @@ Cost scan_two_tree_cost(T t) {
   const double depth = 4 * t.log2;
   const double sent = depth + t.pieces;
   const double alone = t.two_tree(((5 * t.full_log2 - 4) / t.pieces + 2 * t.others) * t.n);
-  return {sent, sent * 2 * t.n / t.pieces, depth, 2 * t.p * t.pieces, 3 * t.p * t.n, alone};
+  return {sent, sent * 2 * t.n / t.pieces, t.steps_in_pairs(depth), 2 * t.p * t.pieces, 3 * t.p * t.n, alone};
 }
 
 Cost scan_two_level_cost(T t) {
@@ -110,9 +110,12 @@ constexpr Algorithm scan_and_bcast_algorithms[] = {
      [](T t) {
        const double depth = 4 * t.log2;
        const double sent = depth + t.pieces;
-       return Cost{sent,          sent * 3 * t.n / t.pieces,
-                   depth,         3 * t.p * t.pieces,
-                   4 * t.p * t.n, t.two_tree(((6 * t.full_log2 - 5) / t.pieces + 3 * t.others) * t.n)};
+       return Cost{sent,
+                   sent * 3 * t.n / t.pieces,
+                   t.steps_in_pairs(depth),
+                   3 * t.p * t.pieces,
+                   4 * t.p * t.n,
+                   t.two_tree(((6 * t.full_log2 - 5) / t.pieces + 3 * t.others) * t.n)};
      },
      [](Channel&& channel, const Arguments& given) {
        return scan_two_tree(std::move(channel), given.send, {given.receive, {}, given.second}, given.op);

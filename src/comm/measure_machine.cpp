@@ -52,6 +52,9 @@ bool read_environment(Machine& machine) {
   }
   // Most of the latency is a message's own work, or (on shared cores) the wait for a turn.
   machine.overhead = machine.latency / (machine.shares_cores ? 8 : 4);
+#ifndef SMPI_H
+  machine.rendezvous = 2 * machine.latency;  // there and back
+#endif
   return microseconds && gigabytes;
 }
 
@@ -203,14 +206,19 @@ Machine measure_machine(MPI_Comm comm, const Hosts& hosts) {
     machine.inside.seconds_per_byte = round_to_power(costs.seconds_per_byte);
     read_environment(machine.inside);
   }
-  double agreed[] = {machine.latency,        machine.seconds_per_byte,
-                     machine.inside.latency, machine.inside.seconds_per_byte,
-                     machine.overhead,       static_cast<double>(machine.direct_ranks)};
-  check_mpi(MPI_Bcast(agreed, 6, MPI_DOUBLE, 0, comm), "MPI_Bcast");
+  double agreed[] = {machine.latency,
+                     machine.seconds_per_byte,
+                     machine.inside.latency,
+                     machine.inside.seconds_per_byte,
+                     machine.overhead,
+                     machine.rendezvous,
+                     static_cast<double>(machine.direct_ranks)};
+  check_mpi(MPI_Bcast(agreed, 7, MPI_DOUBLE, 0, comm), "MPI_Bcast");
   machine.latency = agreed[0];
   machine.seconds_per_byte = agreed[1];
   machine.overhead = agreed[4];
-  machine.direct_ranks = static_cast<int>(agreed[5]);
+  machine.rendezvous = agreed[5];
+  machine.direct_ranks = static_cast<int>(agreed[6]);
   if (has_nodes) {
     machine.inside = {agreed[2], 0, agreed[3]};
     add_nodes(machine, nodes);

@@ -17,7 +17,9 @@ struct Machine {
   double latency = 1e-6;            ///< α: seconds from a rank to another
   double overhead = 0.25e-6;        ///< o: of them, those that a rank is busy with a message
   double seconds_per_byte = 1e-10;  ///< β
-  bool shares_cores = false;        ///< some core runs more than one rank
+  /// For how much longer a rank is busy with a long message, which its receiver asks for; simulated: not.
+  double rendezvous = 0;
+  bool shares_cores = false;  ///< some core runs more than one rank
   double ranks_per_core = 1;
   int direct_ranks = 0;  ///< the user's word on where gatherv and scatterv are direct; 0: by the costs
   /// The same inside a node, where that is known to be different.
@@ -46,6 +48,7 @@ struct Machine {
       seen.latency = inside.latency;
       seen.overhead = inside.overhead;
       seen.seconds_per_byte = inside.seconds_per_byte;
+      seen.rendezvous = std::min(rendezvous, inside.latency);
     }
     // One rank of each node at work has the node's cores for itself.
     if (level == Level::between) seen.ranks_per_core = std::max(1.0, ranks_per_core / ranks_on_node);
@@ -133,11 +136,33 @@ inline std::uint64_t straight_threshold(const Machine& machine) {
   return static_cast<std::uint64_t>(std::clamp(bytes, 256.0, 1073741824.0));
 }
 
+/// Where ranks share cores, all have their turn between two steps in which everybody waits for others: this
+/// takes so many times as long as one message between two ranks of a host that wait for nothing else.
+constexpr double turns_of_all = 7;    ///< everybody waits for many
+constexpr double turns_of_pairs = 4;  ///< for one
+
+/// Such steps, in latencies.
+inline double steps_of_all(const Machine& machine, double steps, double turns) {
+  if (!machine.shares_cores || machine.ranks_per_core <= 1) return steps;
+  constexpr double longest_in_host = 6e-6;  // more is the way to another host
+  const double turn = turns * machine.ranks_per_core * std::min(machine.latency, longest_in_host);
+  return steps + std::max(0.0, steps - 1) * turn / machine.latency;
+}
+
+/// Of the messages of a pipeline through which a vector of so many bytes goes.
+inline double rendezvous_of_piece(const Machine& machine, std::size_t bytes) {
+  constexpr std::size_t largest_eager = 4096;
+  return bytes > largest_eager ? machine.rendezvous : 0;
+}
+inline double piece_overhead(const Machine& machine, std::size_t bytes) {
+  return machine.overhead + rendezvous_of_piece(machine, bytes);
+}
+
 /// Into how many pieces a vector goes through a pipeline of `depth` steps, at least one for each of two
 /// trees: (depth + k) (α + nβ/k) is least for k = √(depth · nβ/α).
 inline int pipeline_pieces(const Machine& machine, std::size_t bytes, int depth, std::size_t elements) {
-  const double best =
-      std::sqrt(depth * static_cast<double>(bytes) * machine.seconds_per_byte / machine.overhead);
+  const double best = std::sqrt(depth * static_cast<double>(bytes) * machine.seconds_per_byte /
+                                piece_overhead(machine, bytes));
   const double most = std::min(4096.0, static_cast<double>(elements));
   return static_cast<int>(std::max(2.0, std::min(best, most)));
 }
@@ -146,7 +171,7 @@ inline int pipeline_pieces(const Machine& machine, std::size_t bytes, int depth,
 /// and rounds overlap: (rounds - 1) (α + nβ/k) + k (2o + nβ/k) is least for k = √((rounds - 1) · nβ/2o).
 inline int circulant_pieces(const Machine& machine, std::size_t bytes, int rounds, std::size_t elements) {
   const double best = std::sqrt(std::max(rounds - 1, 0) * static_cast<double>(bytes) *
-                                machine.seconds_per_byte / (2 * machine.overhead));
+                                machine.seconds_per_byte / (2 * piece_overhead(machine, bytes)));
   const double most = std::clamp(static_cast<double>(elements), 1.0, 4096.0);
   return static_cast<int>(std::clamp(best, 1.0, most));
 }

@@ -61,16 +61,6 @@ inline double exchange_seconds(const Machine& machine, double messages, double b
   return std::max(fan_seconds(machine, messages, bytes), 2 * messages * machine.overhead);
 }
 
-/// Steps in each of which everybody waits for everybody, in latencies. Where ranks share cores, all have
-/// their turn between two of them, which takes about seven times as long as one message between two ranks of
-/// a host that wait for nothing else.
-inline double steps_of_all(const Machine& machine, int steps) {
-  if (!machine.shares_cores) return steps;
-  constexpr double longest_in_host = 6e-6;  // more is the way to another host
-  const double turn = 7 * machine.ranks_per_core * std::min(machine.latency, longest_in_host);
-  return steps + std::max(0, steps - 1) * turn / machine.latency;
-}
-
 /// Bytes of a block, where not all ranks know how large it is; larger ones go straight.
 constexpr double typical_block = 64;
 
@@ -87,7 +77,7 @@ inline Cost cost_of_grid(const RadixGrid& grid, const Machine& machine, double b
     moved += grid.moved(level);
     cost.alone += exchange_seconds(machine, messages, bytes / messages);
   }
-  cost.steps = steps_of_all(machine, grid.levels());
+  cost.steps = steps_of_all(machine, grid.levels(), turns_of_all);
   const double parcel_of_message = std::min(1.0 / 8, parcel_seconds / (2 * machine.overhead));
   cost.messages = (cost.startups + parcel_of_message * moved) * grid.ranks();
   cost.volume = 2 * cost.bytes * grid.ranks();  // packed and unpacked on the way
