@@ -8,10 +8,12 @@
 namespace wisp::detail {
 namespace {
 
+constexpr double rendezvous = 1e-6;
+
 Machine with_shared_cores(double ranks_per_core) {
   Machine machine;
   machine.overhead = machine.latency / 8;
-  machine.rendezvous = 2 * machine.latency;
+  machine.rendezvous = rendezvous;
   machine.shares_cores = true;
   machine.ranks_per_core = ranks_per_core;
   return machine;
@@ -38,7 +40,7 @@ TEST(ChoiceTest, WhereLongMessagesAreAskedForPiecesAreFew) {
   Machine machine;
   EXPECT_EQ(cheapest_algorithm(allreduce_row, {2, 65536}, machine), "two_tree");
   const int pieces = circulant_pieces(machine, 1048576, 6, 1048576);
-  machine.rendezvous = 2 * machine.latency;
+  machine.rendezvous = rendezvous;
   EXPECT_LT(circulant_pieces(machine, 1048576, 6, 1048576), pieces);
   EXPECT_EQ(circulant_pieces(machine, 4096, 6, 4096), circulant_pieces(Machine(), 4096, 6, 4096));
   for (const std::size_t bytes : {8192, 32768, 65536, 524288}) {
