@@ -17,8 +17,8 @@
 namespace wisp::detail {
 
 /// Of trees that messages go down, and of those that they come up: where ranks share cores, a parent sends to
-/// few, but takes from as many as there are, unless their vectors are long: many of them at once disturb each
-/// other.
+/// few, but takes from as many as there are, unless those of an allreduce are long: many of them at once
+/// disturb each other.
 inline int down_radix_bits(const Channel& channel) {
   return channel.machine().shares_cores ? 2 : 1;
 }

@@ -13,9 +13,11 @@ Cost allreduce_circulant_cost(T t) {
   // Half of the vector is set aside and put back.
   const double steps = 2 * t.log2;
   const double bytes = (2.5 * t.others + 0.5) * t.n;
-  return over_circulant_graph(
-      {steps, bytes, t.steps_in_pairs(steps), t.p * steps, t.p * bytes,
-       2 * t.growing_rounds(t.log2, 1.25 * t.others * t.n, Traffic::circulant) + t.rendezvous(steps)});
+  // Blocks of a half, a quarter … of it.
+  const double long_rounds = std::clamp(std::log2(t.n / largest_eager), 0.0, t.log2);
+  return over_circulant_graph({steps, bytes, t.steps_in_pairs(steps), t.p * steps, t.p * bytes,
+                               2 * t.growing_rounds(t.log2, 1.25 * t.others * t.n, Traffic::circulant) +
+                                   t.rendezvous(2 * long_rounds)});
 }
 
 constexpr Algorithm allreduce_algorithms[] = {
@@ -32,13 +34,16 @@ constexpr Algorithm allreduce_algorithms[] = {
      }},
     {"tree",
      [](T t) {
-       const bool is_narrow = is_narrow_up(t.of.bytes);
+       const bool is_shared = t.machine.shares_cores;
+       const bool is_narrow = is_shared && is_narrow_up(t.of.bytes);
        const double depth = is_narrow ? t.log2 : t.depth_32;
        const double received = is_narrow ? t.log2 : t.siblings_32 * t.depth_32;
        const double sent = std::min(3 * t.depth_4, t.p - 1);
-       // Long vectors disturb each other, and are in no cache any more when they go down again.
+       // Vectors that come all at once disturb each other; on shared cores no cache keeps them until they go
+       // down again.
+       const double moved = is_shared ? 4.5 : 2.5;
        return over_tree({received + sent, (2 * received + sent) * t.n, depth + t.depth_4, 2 * (t.p - 1),
-                         4.5 * (t.p - 1) * t.n, t.up(1) + t.down(1)});
+                         moved * (t.p - 1) * t.n, t.up(1) + t.down(1) + t.rendezvous(2 * t.log2)});
      },
      [](Channel&& channel, const Arguments& given) {
        return allreduce_tree(channel, given.reduction(), up_radix_bits(channel, as_size(given.bytes)));
@@ -59,7 +64,7 @@ constexpr Algorithm allreduce_algorithms[] = {
        const double sent = depth + t.pieces;
        return Cost{sent,
                    sent * 3 * t.n / t.pieces,
-                   t.steps_in_pairs(depth),
+                   depth + t.turns_in_pairs(depth + t.pieces),
                    2 * (t.p - 1) * t.pieces,
                    3.5 * t.p * t.n,
                    t.two_tree(((5 * t.full_log2 - 4) / t.pieces + (t.p > 3 ? 2.5 : 2) * t.others) * t.n)};

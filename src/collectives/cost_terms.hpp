@@ -94,6 +94,24 @@ struct Terms {
         machine.shares_cores ? straight_cubes : straight_cubes * std::max(0.0, 1 - wire / machine.overhead);
   }
 
+  /// In pieces over the circulant graph, so many bytes for each of the vector.
+  Cost stream(double bytes_of_byte) const {
+    Cost cost{log2 + 2 * (stream_pieces - 1), bytes_of_byte * stream_rounds * n / stream_pieces, log2,
+              (p - 1) * stream_pieces, bytes_of_byte * (p - 1) * n};
+    if (machine.shares_cores) {
+      cost.steps += turns_in_pairs(log2 + stream_pieces - 1);
+    } else {
+      cost.alone = time_of(cost, machine, of.ranks) + rendezvous(2 * (stream_pieces - 1));
+    }
+    return cost;
+  }
+
+  // On shared cores.
+
+  /// Steps in each of which everybody waits for one other; beyond those whose latencies are counted, turns.
+  double steps_in_pairs(double steps) const { return steps_of_all(machine, steps, turns_of_pairs); }
+  double turns_in_pairs(double steps) const { return steps_in_pairs(steps) - steps; }
+
   // Seconds where every rank has a core of its own.
 
   /// So many dependent messages, and bytes on the path.
@@ -141,24 +159,17 @@ struct Terms {
   /// Sums of doubling distances. On as many messages as the largest power of two below p needs nobody waits
   /// longer; one more may come at the end.
   double dissemination(double bytes_of_round) const {
-    return rounds(full_log2, bytes_of_round * n) + (extra > 0 ? busy((bytes_of_round - 0.5) * n) : 0);
+    return rounds(full_log2, bytes_of_round * n) + (extra > 0 ? busy((bytes_of_round - 0.5) * n) : 0) +
+           rendezvous(full_log2);
   }
   /// Up two trees and down again, with so many bytes on the path.
   double two_tree(double bytes) const {
-    return path(2 * log2, bytes) + machine.overhead + rendezvous(2 * pieces);
+    // Real memory does not copy what comes and what goes in the time of one of them.
+    const double both_ways = machine.rendezvous > 0 ? others * n : 0;
+    return path(2 * log2, bytes + both_ways) + machine.overhead + rendezvous(2 * pieces);
   }
-  /// Steps in each of which everybody waits for one other.
-  double steps_in_pairs(double steps) const { return steps_of_all(machine, steps, turns_of_pairs); }
-  double rendezvous(double steps) const { return steps * rendezvous_of_piece(machine, of.bytes); }
-  /// In pieces over the circulant graph, so many bytes for each of the vector.
-  Cost stream(double bytes_of_byte) const {
-    Cost cost{log2 + 2 * (stream_pieces - 1), bytes_of_byte * stream_rounds * n / stream_pieces, log2,
-              (p - 1) * stream_pieces, bytes_of_byte * (p - 1) * n};
-    cost.alone =
-        path(log2, cost.bytes) + (cost.startups - log2) * machine.overhead + rendezvous(cost.startups);
-    if (machine.shares_cores) cost.steps = steps_in_pairs(log2 + stream_pieces - 1);
-    return cost;
-  }
+  /// For how much longer these messages of the vector take, where it is long.
+  double rendezvous(double messages) const { return messages * rendezvous_of(machine, of.bytes); }
   /// From one to all others, or from all to one.
   double fan(double bytes) const { return fan_seconds(machine, p - 1, bytes); }
   /// To one from all others.

@@ -12,7 +12,7 @@ namespace wisp::detail {
 namespace {
 
 /// As all members of a node see the way to others, at once. Where ranks share cores, the work of all is
-/// summed up anyway.
+/// summed up anyway, and their bytes at the port come on top (in seconds_of).
 Machine shared_port(const Machine& machine, int members) {
   Machine shared = between_members(machine);
   if (!machine.shares_cores) shared.seconds_per_byte *= members;

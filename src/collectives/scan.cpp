@@ -29,7 +29,7 @@ Cost exscan_dissemination_cost(T t) {
 /// A rank that has told the next one is done: successive scans follow each other along the chain.
 Cost scan_chain_cost(T t) {
   return over_tree({t.p - 1, (t.p - 1) * t.n, (t.p - 1) / 8, t.p - 1, (t.p - 1) * t.n,
-                    t.path(t.p - 1, 1.5 * (t.p - 1) * t.n)});
+                    t.path(t.p - 1, 1.5 * (t.p - 1) * t.n) + t.rendezvous(t.p - 1)});
 }
 /// Pieces pass two trees' heights, on each level two come before one goes on; then a rank has four messages
 /// for each two pieces.
@@ -37,7 +37,12 @@ Cost scan_two_tree_cost(T t) {
   const double depth = 4 * t.log2;
   const double sent = depth + t.pieces;
   const double alone = t.two_tree(((5 * t.full_log2 - 4) / t.pieces + 2 * t.others) * t.n);
-  return {sent, sent * 2 * t.n / t.pieces, t.steps_in_pairs(depth), 2 * t.p * t.pieces, 3 * t.p * t.n, alone};
+  return {sent,
+          sent * 2 * t.n / t.pieces,
+          depth + t.turns_in_pairs(depth + t.pieces),
+          2 * t.p * t.pieces,
+          3 * t.p * t.n,
+          alone};
 }
 
 Cost scan_two_level_cost(T t) {
@@ -112,7 +117,7 @@ constexpr Algorithm scan_and_bcast_algorithms[] = {
        const double sent = depth + t.pieces;
        return Cost{sent,
                    sent * 3 * t.n / t.pieces,
-                   t.steps_in_pairs(depth),
+                   depth + t.turns_in_pairs(depth + t.pieces),
                    3 * t.p * t.pieces,
                    4 * t.p * t.n,
                    t.two_tree(((6 * t.full_log2 - 5) / t.pieces + 3 * t.others) * t.n)};

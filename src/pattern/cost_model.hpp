@@ -17,7 +17,8 @@ struct Machine {
   double latency = 1e-6;            ///< α: seconds from a rank to another
   double overhead = 0.25e-6;        ///< o: of them, those that a rank is busy with a message
   double seconds_per_byte = 1e-10;  ///< β
-  /// For how much longer a rank is busy with a long message, which its receiver asks for; simulated: not.
+  /// For how much longer a rank is busy with a long message, which its receiver asks for; 0 on a simulated
+  /// cluster.
   double rendezvous = 0;
   bool shares_cores = false;  ///< some core runs more than one rank
   double ranks_per_core = 1;
@@ -48,7 +49,7 @@ struct Machine {
       seen.latency = inside.latency;
       seen.overhead = inside.overhead;
       seen.seconds_per_byte = inside.seconds_per_byte;
-      seen.rendezvous = std::min(rendezvous, inside.latency);
+      seen.rendezvous = std::min(rendezvous, 2 * inside.latency);
     }
     // One rank of each node at work has the node's cores for itself.
     if (level == Level::between) seen.ranks_per_core = std::max(1.0, ranks_per_core / ranks_on_node);
@@ -145,21 +146,22 @@ constexpr double turns_of_pairs = 4;  ///< for one
 inline double steps_of_all(const Machine& machine, double steps, double turns) {
   if (!machine.shares_cores || machine.ranks_per_core <= 1) return steps;
   constexpr double longest_in_host = 6e-6;  // more is the way to another host
-  const double turn = turns * machine.ranks_per_core * std::min(machine.latency, longest_in_host);
-  return steps + std::max(0.0, steps - 1) * turn / machine.latency;
+  const double part_in_host = std::min(1.0, longest_in_host / machine.latency);
+  return steps + std::max(0.0, steps - 1) * turns * machine.ranks_per_core * part_in_host;
 }
 
-/// Of the messages of a pipeline through which a vector of so many bytes goes.
-inline double rendezvous_of_piece(const Machine& machine, std::size_t bytes) {
-  constexpr std::size_t largest_eager = 4096;
+constexpr std::size_t largest_eager = 4096;  ///< bytes of a message for which nobody asks
+
+/// Of a message of a vector of so many bytes, whole or cut into pieces.
+inline double rendezvous_of(const Machine& machine, std::size_t bytes) {
   return bytes > largest_eager ? machine.rendezvous : 0;
 }
 inline double piece_overhead(const Machine& machine, std::size_t bytes) {
-  return machine.overhead + rendezvous_of_piece(machine, bytes);
+  return machine.overhead + rendezvous_of(machine, bytes);
 }
 
 /// Into how many pieces a vector goes through a pipeline of `depth` steps, at least one for each of two
-/// trees: (depth + k) (α + nβ/k) is least for k = √(depth · nβ/α).
+/// trees: (depth + k) (o + nβ/k) is least for k = √(depth · nβ/o).
 inline int pipeline_pieces(const Machine& machine, std::size_t bytes, int depth, std::size_t elements) {
   const double best = std::sqrt(depth * static_cast<double>(bytes) * machine.seconds_per_byte /
                                 piece_overhead(machine, bytes));
@@ -169,6 +171,7 @@ inline int pipeline_pieces(const Machine& machine, std::size_t bytes, int depth,
 
 /// Into how many pieces a vector goes over the circulant graph. A rank sends and receives one in each round,
 /// and rounds overlap: (rounds - 1) (α + nβ/k) + k (2o + nβ/k) is least for k = √((rounds - 1) · nβ/2o).
+/// (Here and above, o is that of a piece.)
 inline int circulant_pieces(const Machine& machine, std::size_t bytes, int rounds, std::size_t elements) {
   const double best = std::sqrt(std::max(rounds - 1, 0) * static_cast<double>(bytes) *
                                 machine.seconds_per_byte / (2 * piece_overhead(machine, bytes)));
