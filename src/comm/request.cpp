@@ -121,7 +121,7 @@ std::optional<Status> Request::test() {
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request::test");
   if (!done()) engine_of_living(context_).look();
   if (!done()) return std::nullopt;
-  return take(context);
+  return active() ? take(context) : Status();  // another thread may have taken it in that look
 }
 
 [[gnu::hot]] Status Request::wait() {
@@ -132,6 +132,7 @@ std::optional<Status> Request::test() {
     detail::Engine& engine = engine_of_living(context_);
     const detail::TracedWait wait(context_->world->recorder(), context_.get());
     engine.run_until([this] { return done(); }, context_.get());
+    if (!active()) return {};  // another thread has taken it between two looks
   }
   return take(context);
 }

@@ -61,7 +61,8 @@ void* address(void* given) {
 /// One for each rank, of an intercommunicator each on the other side.
 class Datatypes {
  public:
-  Datatypes(const MPI_Fint* given, MPI_Comm comm) {
+  Datatypes(const MPI_Fint* given, MPI_Comm comm, void* buffer = nullptr) {
+    if (address(buffer) == MPI_IN_PLACE) return;
     int size = 0;
     int is_inter = 0;
     PMPI_Comm_test_inter(comm, &is_inter);

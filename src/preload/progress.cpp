@@ -103,8 +103,15 @@ Progress::Watcher Progress::watch_again(Persistent& of) {
 
 int Progress::hand_out_persistent(Request made, Served& served, MPI_Request* request) {
   use(served);
-  if (to_oneself_ == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_SELF, &to_oneself_);
   constexpr int tags = 32768;
+  if (persistent_.size() >= tags) return MPI_ERR_NO_MEM;
+  if (to_oneself_ == MPI_COMM_NULL) {
+    // Without the program's attributes, whose functions a duplicate would call.
+    MPI_Group self = MPI_GROUP_NULL;
+    PMPI_Comm_group(MPI_COMM_SELF, &self);
+    PMPI_Comm_create(MPI_COMM_SELF, self, &to_oneself_);
+    PMPI_Group_free(&self);
+  }
   int tag = next_tag_++ % tags;
   const auto has_tag = [&](const auto& kept) { return kept.second->tag == tag; };
   while (std::ranges::any_of(persistent_, has_tag)) tag = next_tag_++ % tags;

@@ -17,16 +17,25 @@ Buffer to_numbers(Views& views, Argument given) {
   return views.writable(given, {.argument = "recvbuf", .is_reduced = true});
 }
 
-template <auto collective, auto read, auto write>
+/// An argument that is the root's is read there alone: elsewhere anything may be given.
+template <auto read>
+auto of_root(bool is_root, Views& views, Argument given, const Comm& on) {
+  return is_root ? read(views, given, on) : decltype(read(views, given, on))();
+}
+
+enum class Only : std::uint8_t { sender, receiver };
+
+template <auto collective, auto read, auto write, Only root_is>
 Operation with_root(const Comm& on, Views& views, Argument sendbuf, Argument recvbuf, int root, Tag tag,
                     Text algorithm) {
-  const auto from = read(views, sendbuf, on);
-  const auto to = write(views, recvbuf, on);
+  const bool is_root = on.rank() == root;
+  const auto from = of_root<read>(is_root || root_is == Only::receiver, views, sendbuf, on);
+  const auto to = of_root<write>(is_root || root_is == Only::sender, views, recvbuf, on);
   return collective(on, from, to, root, CollectiveOptions{tag, algorithm});
 }
-template <auto collective, auto read, auto write>
+template <auto collective, auto read, auto write, Only root_is>
 void define_with_root(Class& comm, const Faces& names, const char* text) {
-  define(comm, names, &with_root<collective, read, write>, text, nb::arg("sendbuf").none(),
+  define(comm, names, &with_root<collective, read, write, root_is>, text, nb::arg("sendbuf").none(),
          nb::arg("recvbuf").none(), nb::arg("root") = 0, nb::kw_only(), nb::arg("tag") = nb::none(),
          nb::arg("algorithm") = "");
 }
@@ -71,7 +80,7 @@ Operation bcast_of(const Comm& on, Views& views, Argument buf, int root, Tag tag
 Operation reduce_of(const Comm& on, Views& views, Argument sendbuf, Argument recvbuf, Argument op, int root,
                     Tag tag, Text algorithm) {
   const ConstBuffer from = from_numbers(views, sendbuf);
-  const Buffer to = to_numbers(views, recvbuf);
+  const Buffer to = on.rank() == root ? to_numbers(views, recvbuf) : Buffer();
   return reduce(on, from, to, checked_op(op, from, to), root, CollectiveOptions{tag, algorithm});
 }
 
@@ -122,17 +131,17 @@ void define_collectives(Class& comm) {
          "The same with recvcounts[r] elements for rank r; without recvcounts, as many for each.", sendbuf,
          recvbuf, nb::arg("recvcounts") = nb::none(), op, nb::kw_only(), tag, algorithm);
 
-  define_with_root<&gather, from_one<Comm>, to_even_blocks<Comm>>(
+  define_with_root<&gather, from_one<Comm>, to_even_blocks<Comm>, Only::receiver>(
       comm, {"Gather", "Igather", "Gather_init"},
       "Everybody's sendbuf in the root's recvbuf of p blocks, by rank. ⌈log2 p⌉ α + (p - 1) nβ.");
-  define_with_root<&gatherv, from_one<Comm>, to_blocks<Comm>>(
+  define_with_root<&gatherv, from_one<Comm>, to_blocks<Comm>, Only::receiver>(
       comm, {"Gatherv", "Igatherv", "Gatherv_init"},
       "The same with blocks of any sizes, in the root's recvbuf = [buffer, counts, displacements, datatype]. "
       "Linear: O(α log p) + Σ n_i β.");
-  define_with_root<&scatter, from_even_blocks<Comm>, to_one<Comm>>(
+  define_with_root<&scatter, from_even_blocks<Comm>, to_one<Comm>, Only::sender>(
       comm, {"Scatter", "Iscatter", "Scatter_init"},
       "Block r of the root's sendbuf of p blocks to rank r. ⌈log2 p⌉ α + (p - 1) nβ.");
-  define_with_root<&scatterv, from_blocks<Comm>, to_one<Comm>>(
+  define_with_root<&scatterv, from_blocks<Comm>, to_one<Comm>, Only::sender>(
       comm, {"Scatterv", "Iscatterv", "Scatterv_init"},
       "The same with blocks of any sizes, from the root's "
       "sendbuf = [buffer, counts, displacements, datatype]. "

@@ -198,7 +198,16 @@ void define_comm(nb::module_& module) {
       .def("translate", &Comm::translate, nb::arg("rank"), nb::arg("other"),
            "The rank in `other` of the process with `rank` here, or MPI.UNDEFINED.")
       .def(
-          "to_mpi", [](const Comm& of, int tag) { return wrapped(of.to_mpi(tag)); }, nb::arg("tag") = 0,
+          "to_mpi",
+          [](const Comm& of, int tag) {
+            MPI_Comm made = MPI_COMM_NULL;
+            {
+              const nb::gil_scoped_release others_run;  // MPI alone is called
+              made = of.to_mpi(tag);
+            }
+            return wrapped(made);
+          },
+          nb::arg("tag") = 0,
           "A communicator of mpi4py with the same ranks, which the caller frees. Collective.")
       .def("_iexchange", &start_exchange, nb::arg("messages"));
   define_messages(comm);

@@ -89,10 +89,20 @@ Element element_of_dlpack(int code, int bits) {
     int bits;
     MPI_Datatype type;
   };
-  const Known known[] = {{0, 8, MPI_INT8_T},    {0, 16, MPI_INT16_T},         {0, 32, MPI_INT32_T},
-                         {0, 64, MPI_INT64_T},  {1, 8, MPI_UINT8_T},          {1, 16, MPI_UINT16_T},
-                         {1, 32, MPI_UINT32_T}, {1, 64, MPI_UINT64_T},        {2, 32, MPI_FLOAT},
-                         {2, 64, MPI_DOUBLE},   {5, 64, MPI_C_FLOAT_COMPLEX}, {5, 128, MPI_C_DOUBLE_COMPLEX},
+  constexpr bool has_long = sizeof(long) == 8;
+  // Those that NumPy's arrays of the same numbers have.
+  const Known known[] = {{0, 8, MPI_SIGNED_CHAR},
+                         {0, 16, MPI_SHORT},
+                         {0, 32, MPI_INT},
+                         {0, 64, has_long ? MPI_LONG : MPI_LONG_LONG},
+                         {1, 8, MPI_UNSIGNED_CHAR},
+                         {1, 16, MPI_UNSIGNED_SHORT},
+                         {1, 32, MPI_UNSIGNED},
+                         {1, 64, has_long ? MPI_UNSIGNED_LONG : MPI_UNSIGNED_LONG_LONG},
+                         {2, 32, MPI_FLOAT},
+                         {2, 64, MPI_DOUBLE},
+                         {5, 64, MPI_C_FLOAT_COMPLEX},
+                         {5, 128, MPI_C_DOUBLE_COMPLEX},
                          {6, 8, MPI_C_BOOL}};
   for (const Known& one : known) {
     if (one.code == code && one.bits == bits) return {one.type};

@@ -198,10 +198,12 @@ Elements Views::message(nb::handle given, const Use& use) {
   }
   const auto wanted = integer_in(count, use.argument);
   if (wanted < 0) throw_value_error(argument + ": count = " + std::to_string(wanted) + " is negative");
-  const auto all = static_cast<std::size_t>(wanted) * as_size(use.blocks);
-  if (room != ConstBlocks::unknown_room && all > found.count) {
-    throw_value_error(argument + ": " + std::to_string(all) + " elements are more than the " +
-                      std::to_string(found.count) + " that are there");
+  std::size_t all = 0;
+  const bool is_beyond = __builtin_mul_overflow(static_cast<std::size_t>(wanted), as_size(use.blocks), &all);
+  if (is_beyond || (room != ConstBlocks::unknown_room && all > found.count)) {
+    const std::string each = use.blocks > 1 ? std::to_string(use.blocks) + " times " : "";
+    throw_value_error(argument + ": " + (is_beyond ? each + std::to_string(wanted) : std::to_string(all)) +
+                      " elements are more than the " + std::to_string(found.count) + " that are there");
   }
   found.count = all;
   return found;

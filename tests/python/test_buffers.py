@@ -87,6 +87,12 @@ class BuffersTest(WispTest):
             self.world.Bcast(data, 0)
             self.assertEqual(bytes(data), b"const")
 
+    def test_numbers_of_two_protocols_are_of_one_type(self) -> None:
+        for dtype in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16"):
+            got = np.zeros(3, dtype)
+            self.world.Allreduce(OnlyDlpack(np.ones(3, dtype)), got)
+            self.assert_same(got, [self.world.size] * 3)
+
     def test_counts_and_displacements_in_a_tuple(self) -> None:
         p, r = self.world.size, self.world.rank
         for spec in ((2, 3), ([2] * p, 3), (2, [3 * q for q in range(p)]), (np.full(p, 2), None)):
@@ -146,6 +152,7 @@ class BuffersTest(WispTest):
             (TypeError, "recvbuf: an integer .* not 1180591620717411303424", lambda: self.world.Allgatherv(data, [data, [2**70] * self.world.size])),
             (ValueError, r"recvbuf: a tuple is \(counts, displacements\)", lambda: self.world.Allgatherv(data, [data, (1, 2, 3), "d"])),
             (ValueError, "buf: with a datatype .* without gaps", lambda: self.world.Bcast([OnlyDlpack(data[::2]), 3, "d"], 0)),
+            (ValueError, "recvbuf: .* elements are more than the 4 that are there", lambda: self.world.Allgather(np.ones(1), [np.zeros(4), 2**62 + 1, MPI.DOUBLE])),
             (TypeError, "buf: the __dlpack__ of OnlyDlpack gives no array", lambda: self.world.Bcast(OnlyDlpack(None), 0)),
             (TypeError, "status: a status .* not Intracomm", lambda: self.world.Recv(data, 0, 0, MPI.COMM_WORLD)),  # type: ignore[arg-type]
             (wisp.Error, "empty|no member", lambda: self.world.range(1, 0).split("a")),

@@ -96,6 +96,24 @@ class CollectivesTest(WispTest):
                         return (send, receive, root), receive
                     self.compare(comm, mpi, "Scatter", scatter)
 
+    def test_what_only_the_root_needs_is_read_there(self) -> None:
+        comm = self.world
+        root = comm.size - 1
+        is_root = comm.rank == root
+        mine = np.full(2, comm.rank, "i")
+        constant = np.zeros(1, "i")
+        constant.flags.writeable = False
+        received = np.zeros((comm.size, 2), "i")
+        comm.Gather(mine, [received if is_root else None, 2, MPI.INT], root)
+        comm.Gatherv(mine, received if is_root else "nothing", root)
+        total = np.zeros(2, "i")
+        comm.Reduce(mine, total if is_root else constant, root=root)
+        if is_root:
+            self.assert_same(received, [[r, r] for r in range(comm.size)])
+            self.assert_same(total, [sum(range(comm.size))] * 2)
+        comm.Scatter(received if is_root else object(), mine, root)
+        self.assert_same(mine, [comm.rank] * 2)
+
     def test_irregular(self) -> None:
         for comm, mpi in self.communicators():
             p, r = comm.size, comm.rank
