@@ -44,6 +44,9 @@ def _agreed(call: str, array: Array, on: Comm, error: "Exception | None" = None)
     return array
 
 
+_ALGORITHMS = ("janus", "rquick", "merge")
+
+
 def _flat(call: str, array: Any) -> Array:
     flat: Array = np.asarray(array)
     if flat.ndim != 1:
@@ -71,6 +74,8 @@ def _number_words(call: str, array: Any, on: Comm, place: "tuple[str, int]" = ("
     def check() -> Array:
         if index(place[1]) < 0:
             raise ValueError(f"wisp.{call}: {place[0]} = {place[1]} is negative")
+        if index(place[1]) >= 2**64:
+            raise ValueError(f"wisp.{call}: {place[0]} = {place[1]} is more than a number of elements can be")
         return _numbers(call, array)
 
     agreed = _checked(call, on, check)
@@ -144,11 +149,13 @@ def sort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | No
     row i of values belongs to key i. O(α log p log n + β n/p) and O(n/p log n) local work."""
     on = _world(comm)
     if isinstance(array, tuple):
-        keys, values = array
+        belonging: list[Array] = []
 
         def check_pair() -> Array:
-            if len(keys) != len(values):
-                raise ValueError(f"wisp.sort: {len(keys)} keys and {len(values)} values")
+            keys, values = array
+            belonging.append(np.ascontiguousarray(values))
+            if len(keys) != len(belonging[0]):
+                raise ValueError(f"wisp.sort: {len(keys)} keys and {len(belonging[0])} values")
             if algorithm:
                 raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
             flat = _flat("sort", keys)
@@ -157,10 +164,12 @@ def sort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | No
 
         keys = _checked("sort", on, check_pair)
         places = _places(_compared("sort", keys, order), on)
-        return _rows(keys, places, _ends(keys, on), on), take(values, places, on)
+        return _rows(keys, places, _ends(keys, on), on), take(belonging[0], places, on)
 
     def check() -> Array:
         flat = _flat("sort", array)
+        if algorithm not in ("", *_ALGORITHMS):
+            raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is none of {', '.join(_ALGORITHMS)}")
         if algorithm and not _is_sorted_as_it_is(flat.dtype):
             raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
         _compared("sort", flat, order)
@@ -187,16 +196,20 @@ def take(array: Any, places: Any, comm: "Comm | None" = None) -> Array:
     """The rows of an array (that lies on all ranks, one part after the other) at places counted over all ranks. Every
     rank asks for any. One exchange of places and one of rows, after an allgather and an alltoall of sizes."""
     on = _world(comm)
-    array = np.ascontiguousarray(array)
-    wanted_places: Any = np.asarray(places)
-    error: Exception | None = None
-    if wanted_places.ndim != 1:
-        error = ValueError(f"wisp.take: places of one dimension are expected, not of {wanted_places.ndim}")
-    elif wanted_places.size == 0:
-        wanted_places = np.zeros(0, np.int64)
-    elif wanted_places.dtype.kind not in "iu":
-        error = TypeError(f"wisp.take: places are integers, not {wanted_places.dtype}")
-    array = _agreed("take", array, on, error)
+    wanted_places: Any = None
+
+    def check() -> Array:
+        nonlocal wanted_places
+        wanted_places = np.asarray(places)
+        if wanted_places.ndim != 1:
+            raise ValueError(f"wisp.take: places of one dimension are expected, not of {wanted_places.ndim}")
+        if wanted_places.size == 0:
+            wanted_places = np.zeros(0, np.int64)
+        if wanted_places.dtype.kind not in "iu":
+            raise TypeError(f"wisp.take: places are integers, not {wanted_places.dtype}")
+        return np.ascontiguousarray(array)
+
+    array = _checked("take", on, check)
     ends = _ends(array, on)
     wrong = (wanted_places < 0) | (wanted_places >= ends[-1])
     is_wrong = np.array([wrong.any()], np.int32)
@@ -218,9 +231,11 @@ def searchsorted(array: Any, values: Any, side: str = "left", comm: "Comm | None
     """For each of this rank's values, how many elements of an array, sorted across ranks, are less than it (side
     "left") or not greater ("right"): where it belongs, counted over all ranks. Of numbers."""
     on = _world(comm)
-    asked = np.asarray(values)
+    asked: Any = None
 
     def check() -> Array:
+        nonlocal asked
+        asked = np.asarray(values)
         if side not in ("left", "right"):
             raise ValueError(f"wisp.searchsorted: side = {side!r} is neither left nor right")
         _numbers("searchsorted", asked.reshape(-1))

@@ -181,3 +181,18 @@ class SortTest(WispTest):
         for error, text, call in wrong:
             with self.assertRaisesRegex(error, text):
                 call()
+
+    def test_what_is_wrong_on_one_rank_is_an_error_on_all(self) -> None:
+        data: Any = np.zeros(2)
+        is_wrong = self.world.rank == self.world.size - 1
+        calls: list[Callable[[], Any]] = [
+            lambda: wisp.sort(data, algorithm="bogo" if is_wrong else "merge"),
+            lambda: wisp.sort((data, [[1], [1, 2]] if is_wrong else data)),
+            lambda: wisp.sort((data, data, data) if is_wrong else (data, data)),
+            lambda: wisp.take(data, [[0], [0, 1]] if is_wrong else [0]),
+            lambda: wisp.searchsorted(data, [[1], [1, 2]] if is_wrong else [1]),
+            lambda: wisp.top_k(data, 2**64 if is_wrong else 1),
+        ]
+        for call in calls:
+            with self.assertRaises((ValueError, wisp.Error)):
+                call()
