@@ -278,6 +278,15 @@ void simulate_split_by(const Options& options, const SimulationOptions& cluster)
   const int size = cluster.ranks;
   Report report(options, fmt::format("wisp simulate split-by: {} ranks, virtual time", size), true);
   const std::vector<SplitByCase> cases = chosen_cases(options);
+  // Also the choice needs a cluster: in another process, so that simulations begin with memory that none had.
+  std::vector<std::function<std::string()>> choices;
+  for (const SplitByCase& of : cases) {
+    const auto names = algorithms_for(of, options, size);
+    const bool is_asked_for = std::ranges::find(names, "") != names.end();
+    choices.emplace_back(
+        [&, is_asked_for] { return is_asked_for ? std::string(chosen_name(of, cluster)) : std::string(); });
+  }
+  const std::vector<std::string> chosen = run_in_processes(choices);
   // The same options give the same run: what is chosen has mostly been seen already.
   struct Run {
     std::size_t of;
@@ -293,7 +302,7 @@ void simulate_split_by(const Options& options, const SimulationOptions& cluster)
   std::vector<Reported> reported;
   for (std::size_t of = 0; of < cases.size(); ++of) {
     for (const std::string_view algorithm : algorithms_for(cases[of], options, size)) {
-      const Run run{of, algorithm.empty() ? chosen_name(cases[of], cluster) : algorithm};
+      const Run run{of, algorithm.empty() ? chosen[of] : algorithm};
       auto seen = std::ranges::find(runs, run);
       if (seen == runs.end()) {
         if (!is_feasible(cases[of], run.name, size)) continue;
