@@ -53,6 +53,7 @@ void define_messages(nb::class_<Comm>& comm) {
   const auto define_send = [&](const Faces& names, Send start, Send init, const char* text) {
     const auto own = [](Send how) {
       return [how](const Comm& on, Argument data, int to, int with_tag) {
+        check_alive(on, "wisp::Comm::Send");
         Views views;
         Request request = (on.*how)(to_send(views, data), to, with_tag);
         return OwnRequest(std::move(request), std::move(views));
@@ -74,6 +75,7 @@ void define_messages(nb::class_<Comm>& comm) {
   using Receive = Request (Comm::*)(const Buffer&, int, int) const;
   const auto own = [](Receive how) {
     return [how](const Comm& on, Argument data, int from, int with_tag) {
+      check_alive(on, "wisp::Comm::Recv");
       Views views;
       Request request = (on.*how)(to_receive(views, data), from, with_tag);
       return OwnRequest(std::move(request), std::move(views));
@@ -93,6 +95,7 @@ void define_messages(nb::class_<Comm>& comm) {
       "Sendrecv",
       [](const Comm& on, Argument sendbuf, int to, int sendtag, Argument recvbuf, int from, int recvtag,
          nb::handle into) {
+        check_alive(on, "wisp::Comm::Sendrecv");
         MPI_Status* const to_tell = status_in(into);
         Views views;
         const ConstBuffer sent = to_send(views, sendbuf, "sendbuf");
@@ -119,6 +122,7 @@ void define_messages(nb::class_<Comm>& comm) {
 
 /// Blocks of bytes to ranks that need not know of them.
 OwnRequest start_exchange(const Comm& comm, const std::vector<std::pair<int, nb::object>>& messages) {
+  check_alive(comm, "wisp::Comm::exchange");
   Views views;
   std::vector<Outgoing> outgoing;
   for (const auto& [destination, block] : messages)

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "comm/comm_access.hpp"
 #include "python/request.hpp"
 #include "python/views.hpp"
 #include "wisp/operation.hpp"
@@ -26,12 +27,19 @@ struct Faces {
   const char* persistent;
 };
 
+/// What reads arguments asks MPI about datatypes: it must still be there.
+inline void check_alive(const Comm& comm, const char* call) {
+  detail::check_member(comm, call);
+}
+inline void check_alive(const auto&, const char*) {}
+
 template <class On, class... Arguments, class... Named>
 void define(nb::class_<On>& in, const Faces& names, Operation (*make)(const On&, Views&, Arguments...),
             const char* text, const Named&... named) {
   in.def(
       names.blocking,
-      [make](const On& on, Arguments... arguments) {
+      [make, call = std::string("wisp::Comm::") + names.blocking](const On& on, Arguments... arguments) {
+        check_alive(on, call.c_str());
         Views views;
         const Operation operation = make(on, views, arguments...);
         run(operation, views);
@@ -39,7 +47,8 @@ void define(nb::class_<On>& in, const Faces& names, Operation (*make)(const On&,
       named..., text);
   in.def(
       names.nonblocking,
-      [make](const On& on, Arguments... arguments) {
+      [make, call = std::string("wisp::Comm::") + names.nonblocking](const On& on, Arguments... arguments) {
+        check_alive(on, call.c_str());
         Views views;
         Request request = make(on, views, arguments...).start();
         return OwnRequest(std::move(request), std::move(views));
@@ -47,7 +56,8 @@ void define(nb::class_<On>& in, const Faces& names, Operation (*make)(const On&,
       named..., "The same, started.");
   in.def(
       names.persistent,
-      [make](const On& on, Arguments... arguments) {
+      [make, call = std::string("wisp::Comm::") + names.persistent](const On& on, Arguments... arguments) {
+        check_alive(on, call.c_str());
         Views views;
         Request request = make(on, views, arguments...).persistent();
         return OwnRequest(std::move(request), std::move(views));

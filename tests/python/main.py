@@ -10,7 +10,10 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+import after_finalize
 from mpi4py import MPI
+
+import wisp
 
 HERE = Path(__file__).parent
 
@@ -42,4 +45,7 @@ loader = unittest.TestLoader()
 sys.path.insert(0, str(HERE))
 suite = loader.loadTestsFromNames(sys.argv[1:]) if sys.argv[1:] else loader.discover(str(HERE))
 runner = unittest.TextTestRunner(verbosity=2 if MPI.COMM_WORLD.rank == 0 else 0, resultclass=Result)  # type: ignore[arg-type]
-sys.exit(0 if runner.run(suite).wasSuccessful() else 1)
+comm = wisp.Comm(MPI.COMM_WORLD)
+if not runner.run(suite).wasSuccessful():
+    sys.exit(1)
+after_finalize.check(comm)
