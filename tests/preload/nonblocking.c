@@ -83,6 +83,15 @@ static void start(int slot, MPI_Comm comm, MPI_Request* request) {
   }
 }
 
+/* An attribute of MPI_COMM_SELF, which nobody duplicates. */
+static int copies = 0;
+static int count_copy(MPI_Comm comm, int key, void* extra, void* value, void* copied, int* flag) {
+  (void)comm, (void)key, (void)extra, (void)value, (void)copied;
+  ++copies;
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
 #if MPI_VERSION >= 4
 /* Persistent ones, started twice, and once more together with the others. */
 static void repeat(MPI_Comm comm, MPI_Comm ring) {
@@ -131,6 +140,32 @@ static void repeat(MPI_Comm comm, MPI_Comm ring) {
   MPI_Request_free(&requests[0]);
 }
 #endif
+
+/* MPI's own requests for files, some of which only a wait for them moves, beside collectives. */
+static void write_beside(MPI_Comm comm, const char* program) {
+  char name[1024];
+  int rank, sum = 0, there = -1;
+  MPI_File file;
+  MPI_Request requests[2];
+  MPI_Comm_rank(comm, &rank);
+  snprintf(name, sizeof name, "%s.%d", program, rank);
+  MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                MPI_INFO_NULL, &file);
+  for (int round = 0; round < 4; ++round) {
+    const int is_first = round % 2;
+    MPI_File_iwrite_at(file, 0, &rank, 1, MPI_INT, &requests[is_first]);
+    MPI_Iallreduce(&round, &sum, 1, MPI_INT, MPI_SUM, comm, &requests[1 - is_first]);
+    if (round < 2) {
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    } else {
+      for (int i = 0; i < 2; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    }
+    MPI_File_read_at(file, 0, &there, 1, MPI_INT, MPI_STATUS_IGNORE);
+    if (there != rank) printf("%d is in the file of rank %d\n", there, rank);
+    look_at(&sum, sizeof sum);
+  }
+  MPI_File_close(&file);
+}
 
 /* Until all are done; `requests` may hold null ones. */
 static void finish(int count, MPI_Request* requests) {
@@ -183,6 +218,9 @@ int main(int argc, char** argv) {
   MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &comms[2]);
   if (p > 1)
     MPI_Win_create(window_memory, sizeof window_memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  int key;
+  MPI_Comm_create_keyval(count_copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
   /* A blocking call comes first on each. */
   for (int i = 0; i < 3; ++i) {
     int one = 1, sum[2];
@@ -243,6 +281,9 @@ int main(int argc, char** argv) {
     if (pick(4) == 0) repeat(comms[pick(2)], comms[2]);
 #endif
   }
+  if (copies > 0) printf("%d copies of an attribute of MPI_COMM_SELF\n", copies);
+  write_beside(comms[0], argv[0]);
+  MPI_Comm_free_keyval(&key);
   if (p > 1) MPI_Win_free(&window);
   for (int i = 0; i < 3; ++i) MPI_Comm_free(&comms[i]);
   printf("%d %016llx\n", rank, (unsigned long long)result);
