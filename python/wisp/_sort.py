@@ -180,6 +180,9 @@ def sort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | No
         return _rows(array, _places(_compared("sort", array, order), on), _ends(array, on), on)
     if _is_sorted_as_it_is(array.dtype):
         return _isort(on, np.ascontiguousarray(array), algorithm, False, 0).wait()
+    if array.dtype.kind == "f":
+        wide = array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64)  # nothing is lost: -0 stays -0
+        return _isort(on, wide, "", False, 0).wait().astype(array.dtype)
     return _keys.to_numbers(_isort(on, _keys.of_numbers(array), "", False, 0).wait(), array.dtype)
 
 

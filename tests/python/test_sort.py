@@ -75,6 +75,13 @@ class SortTest(WispTest):
                     self.assert_alike(self.whole(got), whole[order])
                     self.assert_alike(wisp.take(part, places), whole[places.astype(int)])
 
+    def test_negative_zeros_stay(self) -> None:
+        for dtype in ("f2", "f4", "f8", ">f2", ">f8"):
+            part = np.array([0.0, -0.0, 1.0, -1.0, -0.0][self.world.rank % 3 :], dtype)
+            count = sum(self.world.allgather(int(np.signbit(part).sum())))
+            got = wisp.sort(part)
+            self.assertEqual(sum(self.world.allgather(int(np.signbit(got).sum()))), count, dtype)
+
     def test_by_fields_and_pairs(self) -> None:
         part = random_array(RECORD, 30, self.world.rank)
         whole = self.whole(part)
