@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "benchmarks.hpp"
+#include "cli/bad_input.hpp"
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
 
@@ -94,6 +95,10 @@ Command add_bench(CLI::App& app) {
       "  mpirun -n 4 wisp bench collective --op bcast\n"
       "  mpirun -n 4 wisp bench gatherv --quick --json rows.json");
   return {command, [arguments] {
+            const bool has_own_samples = arguments->name == "neighborhood-setup" ||
+                                         arguments->name == "threads" || arguments->name == "trace";
+            if (arguments->options.cold && has_own_samples)
+              throw BadInput("wisp bench " + arguments->name + ": --cold is not for this benchmark");
             benchmarks.at(arguments->name).run(arguments->options);
             return 0;
           }};

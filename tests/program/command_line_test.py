@@ -42,6 +42,7 @@ class CommandLine(unittest.TestCase):
                 (["bench", "gatherv", "--op", "no"], "--op 'no' is not one of same, random"),
                 (["bench", "gatherv", "--algorithm", "no"], "--algorithm 'no' is not one of direct"),
                 (["bench", "sort", "--op", "no"], "--op 'no' is not one of uniform"),
+                (["bench", "trace", "--cold"], "--cold is not for this benchmark"),
                 (["bench", "neighborhood", "--op", "no"], "KIND one of alltoall"),
                 (["bench", "split-by", "--op", "no"], "split,few,int"),
                 (["simulate", "collective", "--ranks", "4", "--op", "no"], "--op 'no' is not one of barrier"),
