@@ -55,9 +55,13 @@ Recent& recent_of(MPI_Comm comm) {
   return recents[(hash ^ hash >> 4 ^ hash >> 9) % recents.size()];
 }
 
+/// The innermost.
+BeingFreed* being_freed = nullptr;
+
 int drop(MPI_Comm comm, int, void* attribute, void*) {
   Recent& recent = recent_of(comm);
   if (recent.comm == comm) recent = {};
+  if (BeingFreed* freed = BeingFreed::find(comm)) freed->end_service();
   const auto held = progress.lock();
   if (attribute != nullptr) static_cast<Served*>(attribute)->drop();
   return MPI_SUCCESS;
@@ -98,6 +102,7 @@ Served* Served::find(MPI_Comm comm) {
   if (recent.comm == comm && comm != MPI_COMM_NULL) [[likely]]
     return recent.served;
   if (comm == MPI_COMM_NULL) return nullptr;
+  if (const BeingFreed* freed = BeingFreed::find(comm)) return freed->served();
   Served* served = nullptr;
   int exists = 0;
   if (PMPI_Comm_get_attr(comm, keyval(), &served, &exists) != MPI_SUCCESS) return nullptr;
@@ -110,6 +115,24 @@ Served* Served::find(MPI_Comm comm) {
   }
   recent = {comm, served};
   return served;
+}
+
+BeingFreed::BeingFreed(MPI_Comm comm) : comm_(comm), outer_(being_freed) {
+  int exists = 0;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, keyval(), &served_, &exists) != MPI_SUCCESS ||
+      exists == 0)
+    served_ = nullptr;
+  being_freed = this;
+}
+
+BeingFreed::~BeingFreed() {
+  being_freed = outer_;
+}
+
+BeingFreed* BeingFreed::find(MPI_Comm comm) {
+  BeingFreed* one = being_freed;
+  while (one != nullptr && one->comm_ != comm) one = one->outer_;
+  return one;
 }
 
 Served::~Served() {

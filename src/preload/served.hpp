@@ -71,4 +71,25 @@ class Served {
   std::array<Decided, call_count> decided_ = {};
 };
 
+/// While the program frees a communicator. Delete callbacks of its attributes may still call collectives on
+/// it: they are served as before until ours is deleted, and then MPI's. One that were served anew would be so
+/// for ever, and so would the next with its handle.
+class BeingFreed {
+ public:
+  explicit BeingFreed(MPI_Comm comm);
+  ~BeingFreed();
+  BeingFreed(const BeingFreed&) = delete;
+  BeingFreed& operator=(const BeingFreed&) = delete;
+
+  /// Null: it is not being freed.
+  static BeingFreed* find(MPI_Comm comm);
+  Served* served() const { return served_; }
+  void end_service() { served_ = nullptr; }
+
+ private:
+  MPI_Comm comm_;
+  Served* served_ = nullptr;
+  BeingFreed* outer_;  ///< a callback may free another
+};
+
 }  // namespace wisp::preload
