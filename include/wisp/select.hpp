@@ -22,7 +22,8 @@ namespace wisp {
 
 /// The element that would be at place n (from 0) if those of all ranks were sorted; on every rank. `data`
 /// stays, in any order. A place that there is not is an Error on every rank; so is an order that throws, but
-/// for the rank where it does, which throws that on. O(n/p + α log p) expected, in a few rounds of samples;
+/// for the rank where it does, which throws that on, and unless it throws in the last step, which each rank
+/// does alone. O(n/p + α log p) expected, in a few rounds of samples;
 /// memory for a rank's elements once more.
 template <class T, class Less = Ascending>
 T nth_element(const Comm& comm, const std::vector<T>& data, std::uint64_t n, Less less = {});
@@ -155,8 +156,8 @@ template <class T, class Less>
 Task<T> nth_of(Channel channel, std::span<const T> data, Slot n, Less less) {
   const auto census = co_await census_of_selection<T, Less>(channel, data);
   if (n >= census.total.elements) {
-    throw Error(MPI_ERR_ARG, "wisp::nth_element: n = " + std::to_string(n) + " is outside 0.." +
-                                 std::to_string(census.total.elements) + " - 1, the elements of all ranks");
+    throw Error(MPI_ERR_ARG, "wisp::nth_element: n = " + std::to_string(n) + " is no place among the " +
+                                 std::to_string(census.total.elements) + " elements of all ranks");
   }
   OrderFailure failure;
   co_return co_await failure.instead_of(nth_element_on<T>(

@@ -29,8 +29,8 @@ namespace wisp {
 /// T is trivially copyable, and can be made from nothing; `less` is a strict weak order of what `projection`
 /// (a function or a member, as in std::ranges::sort) makes of elements, the same on all ranks. If it throws,
 /// the sort ends on all ranks with elements in any order, and the exception is thrown on from the rank where
-/// it was thrown. Floating-point elements with another order than Ascending must not be NaN: then every rank
-/// throws an Error, and no element is moved.
+/// it was thrown; others may throw an Error, as no order is to be seen. Floating-point elements with another
+/// order than Ascending must not be NaN: then every rank throws an Error, and no element is moved.
 ///
 /// By one exchange and a merge: O(α log p log n + β n/p) and O(n/p log n) local work, memory for twice as
 /// many elements as a rank has and for p samples; or, where ranks are many, by Janus Quicksort: O(α log² p +

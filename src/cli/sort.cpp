@@ -55,6 +55,11 @@ CLI::Validator size_with_suffix() {
   return size;
 }
 
+/// Of what `size_with_suffix` has made bytes of.
+std::string is_some_bytes(const std::string& bytes) {
+  return bytes.starts_with('-') || bytes == "0" ? bytes + " is no size: at least 1 byte" : "";
+}
+
 /// Says on rank 0 how far a long run is; short ones say nothing.
 class Progress {
  public:
@@ -179,6 +184,7 @@ MemoryPlan plan_memory(const Comm& comm, const SortArguments& arguments) {
   plan.elements.run_memory = limit / 8 * 3;
   plan.elements.chunk_memory = limit / 4;
   plan.elements.keeps_one_of_equal = arguments.is_unique;
+  plan.elements.keeps_places = arguments.is_stable || arguments.is_unique;
   plan.elements.inspects_input = arguments.check;
   plan.elements.temporary_folder = arguments.temporary_folder;
   return plan;
@@ -325,7 +331,7 @@ Command add_sort(CLI::App& app) {
       ->check(one_of({"i32", "u32", "i64", "u64", "f32", "f64"}));
   command->add_option("--record", arguments->record, "Records of this many bytes, compared bytewise")
       ->transform(size_with_suffix())
-      ->check(CLI::PositiveNumber);
+      ->check(is_some_bytes);
   command->add_option("--key", arguments->key, "Compare records by bytes FIRST:LAST (LAST not included)");
   command->add_flag("-r,--reverse", arguments->is_reversed, "The largest first");
   command->add_flag("-u,--unique", arguments->is_unique, "Only the first of equal elements");
@@ -346,7 +352,7 @@ Command add_sort(CLI::App& app) {
           "Memory that a rank may use, as in 500M or 2G; what is more goes to temporary files. Without "
           "it, half of its part of what is free")
       ->transform(size_with_suffix())
-      ->check(CLI::PositiveNumber);
+      ->check(is_some_bytes);
   command->add_option("-T,--temporary-directory", arguments->temporary_folder, "Where temporary files are")
       ->check(CLI::ExistingDirectory)
       ->capture_default_str();

@@ -48,7 +48,7 @@ class Numbers final : public SortedElements {
     if (options_.inspects_input)
       for (const T& number : numbers) count_in(bytes_of_number(number), input_);
     turn(numbers);
-    wisp::detail::local_sort<T>(numbers, Ascending{});
+    wisp::detail::local_sort<T>(numbers, Ascending{}, options_.keeps_places);
     own_ += numbers.size();
     own_bytes_ += chunk.size;
     most_ = std::max(most_, numbers.size());

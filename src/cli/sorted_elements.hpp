@@ -29,7 +29,8 @@ struct Inspection {
 };
 
 struct ElementOptions {
-  bool keeps_one_of_equal = false;
+  bool keeps_one_of_equal = false;  ///< the first
+  bool keeps_places = false;        ///< of those that are equal and not the same: 0 and -0, NaN
   bool inspects_input = false;
   std::uint64_t run_memory = 0;    ///< bytes of runs that a rank keeps in memory
   std::uint64_t chunk_memory = 0;  ///< bytes that sorting a chunk may take

@@ -124,13 +124,19 @@ class Sort(unittest.TestCase):
             self.sort_as_gnu_does(text, *options.split())
 
     def test_numbers_and_records_with_options(self):
-        values = [random.Random(6).randint(-50, 50) for _ in range(2000)]
+        generator = random.Random(6)
+        values = [generator.randint(-50, 50) for _ in range(2000)]
         pack = lambda numbers, code: struct.pack(f"<{len(numbers)}{code}", *numbers)
         for name, code in [("i32", "i"), ("i64", "q"), ("f32", "f"), ("f64", "d")]:
             self.check(pack(values, code), pack(sorted(values, reverse=True), code), "--type", name, "-r")
             self.check(pack(values, code), pack(sorted(set(values)), code), "--type", name, "-u")
             self.check(pack(values, code), pack(sorted(set(values), reverse=True), code), "--type", name, "-u", "-r")
-        generator = random.Random(7)
+        zeros = [generator.choice([0.0, -0.0, 1.0]) for _ in range(500)]  # of which two are equal
+        for code, name in (("f", "f32"), ("d", "f64")):
+            self.check(pack(zeros, code), pack(sorted(zeros), code), "--type", name, "-s")
+            self.check(pack(zeros, code), pack(sorted(zeros, reverse=True), code), "--type", name, "-s", "-r")
+            first_zero = next(zero for zero in zeros if zero == 0)
+            self.check(pack(zeros, code), pack([first_zero, 1.0], code), "--type", name, "-u")
         records = [bytes(generator.choices(b"abc", k=5)) + generator.randbytes(2) for _ in range(3000)]
         key = lambda record: record[1:3]
         first = {}
