@@ -94,7 +94,8 @@ int run(int argc, char** argv) {
 /// A simulation waits mostly for memory: with pages of 2 MiB it takes a sixth to a half less. malloc asks for
 /// them only if it is told so before the program begins.
 void begin_with_huge_pages(char** argv) {
-  if (std::getenv("GLIBC_TUNABLES") != nullptr) return;  // begun already, or the user knows better
+  // Begun already, or the user knows better; under SMPI the program is a library of another one.
+  if (std::getenv("GLIBC_TUNABLES") != nullptr || bench::is_simulated_mpi()) return;
   ::setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0);
   std::error_code error;
   ::execv(std::filesystem::read_symlink("/proc/self/exe", error).c_str(), argv);

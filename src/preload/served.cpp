@@ -55,8 +55,8 @@ Recent& recent_of(MPI_Comm comm) {
   return recents[(hash ^ hash >> 4 ^ hash >> 9) % recents.size()];
 }
 
-/// The innermost.
-BeingFreed* being_freed = nullptr;
+/// The innermost; callbacks are called where their communicator is freed.
+constinit thread_local BeingFreed* being_freed = nullptr;
 
 int drop(MPI_Comm comm, int, void* attribute, void*) {
   Recent& recent = recent_of(comm);

@@ -72,8 +72,8 @@ class Served {
 };
 
 /// While the program frees a communicator. Delete callbacks of its attributes may still call collectives on
-/// it: they are served as before until ours is deleted, and then MPI's. One that were served anew would be so
-/// for ever, and so would the next with its handle.
+/// it: they are served as before until ours is deleted, and then MPI's. Served anew it would be so for ever,
+/// and so would the next with its handle.
 class BeingFreed {
  public:
   explicit BeingFreed(MPI_Comm comm);
