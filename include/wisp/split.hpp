@@ -140,7 +140,7 @@ class Label {
 };
 
 /// How labels compare, if not by themselves; the same on all ranks. Both functions are given the bytes of
-/// labels, aligned for any type.
+/// labels, aligned for any type, and do not throw: other ranks would wait for ever.
 struct Order {
   using Bytes = std::span<const std::byte>;
 
