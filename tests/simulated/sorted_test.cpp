@@ -492,7 +492,7 @@ TEST(SortedTest, WrongInputIsAnErrorOnEveryRank) {
                [&](const Comm& comm, std::size_t r) -> Task<> {
                  co_await async_merge(comm, std::span<const int>(unsorted[r]), std::span<const int>(keys[r]));
                });
-  expect_error("n = 4 is outside 0..4 - 1", [&](const Comm& comm, std::size_t r) -> Task<> {
+  expect_error("n = 4 is no place among the 4 elements", [&](const Comm& comm, std::size_t r) -> Task<> {
     co_await async_nth_element(comm, std::span<const int>(unsorted[r]), 4);
   });
   expect_error("weights that are negative", [&](const Comm& comm, std::size_t r) {
