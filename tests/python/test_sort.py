@@ -174,7 +174,7 @@ class SortTest(WispTest):
             (ValueError, "algorithm = .?bogo", lambda: wisp.sort(np.zeros(2), algorithm="bogo")),
             (TypeError, "wisp.top_k: numbers", lambda: wisp.top_k(np.array(["a"]), 1)),
             (IndexError, "place 99999 is outside", lambda: wisp.take(np.zeros(2), [99999])),
-            (wisp.Error, "n = 99999 is outside", lambda: wisp.nth_element(np.zeros(2), 99999)),
+            (wisp.Error, "n = 99999 is no place", lambda: wisp.nth_element(np.zeros(2), 99999)),
             (ValueError, "order = 'x' is for records", lambda: wisp.sort(np.zeros(2), order="x")),
             (ValueError, "order = 'x' is for records", lambda: wisp.argsort(np.zeros(2), order="x")),
             (ValueError, "algorithm = 'merge' is for", lambda: wisp.sort((np.zeros(2), np.zeros(2)), algorithm="merge")),
