@@ -121,13 +121,17 @@ void check_place(const SplitByCase& of, std::string_view algorithm, int rank, co
                           algorithm, rank));
 }
 
+/// Of "cheng-…".
+int items_at_leader(std::string_view algorithm) {
+  return std::stoi(std::string(algorithm.substr(6)));
+}
+
 /// The algorithms for a case, and at the end the one that is chosen, without a name.
 std::vector<std::string_view> algorithms_for(const SplitByCase& of, const Options& options, int size) {
   std::vector<std::string_view> names = split_algorithms();
   // With at least as many items on a leader as there are ranks, Cheng's algorithms are all the same.
   const auto is_repeated = [&](std::string_view name) {
-    return name.starts_with("cheng-") && name != "cheng-128" &&
-           std::stoi(std::string(name.substr(6))) / 2 >= size;
+    return name.starts_with("cheng-") && name != "cheng-128" && items_at_leader(name) / 2 >= size;
   };
   std::erase_if(names, [&](std::string_view name) {
     if (!options.algorithm.empty()) return name != options.algorithm;
@@ -142,12 +146,15 @@ std::string variant_name(std::string_view algorithm) {
   return algorithm.empty() ? "chosen" : std::string(algorithm);
 }
 
-/// What a rank does with the items of all ranks: 20 ns for each and pass, as measured; no messages, so the
+/// What a rank does with the items of many ranks: 20 ns for each and pass, as measured; no messages, so the
 /// cluster does not know of it.
-double seconds_of_all_items(std::string_view algorithm, int rank, int size) {
+double seconds_of_items(std::string_view algorithm, int rank, int size) {
   constexpr double seconds_per_item = 20e-9;
   if (algorithm == "allgather") return seconds_per_item * size;
-  return algorithm == "gather-scatter" && rank == 0 ? 3 * seconds_per_item * size : 0;
+  if (algorithm == "gather-scatter") return rank == 0 ? 3 * seconds_per_item * size : 0;
+  if (!algorithm.starts_with("cheng-")) return 0;
+  const int most = items_at_leader(algorithm);
+  return rank % most == 0 ? 3 * seconds_per_item * std::min(most, size - rank) : 0;
 }
 /// Bytes that one rank contributes: its color, its key, or both.
 std::size_t bytes_of(const SplitByCase& of) {
@@ -179,8 +186,7 @@ bool is_feasible(const SplitByCase& of, std::string_view algorithm, int size) {
     return size <= most_ranks_with_tables || (of.are_integers() && size <= most_ranks_of_allgather);
   }
   if (algorithm == "gather-scatter") return size <= most_ranks_at_one_root;
-  return !algorithm.starts_with("cheng-") ||
-         size / std::stoi(std::string(algorithm.substr(6))) <= most_leaders;
+  return !algorithm.starts_with("cheng-") || size / items_at_leader(algorithm) <= most_leaders;
 }
 
 /// What is taken without a name.
@@ -206,7 +212,7 @@ std::string simulated_numbers(const SplitByCase& of, std::string_view algorithm,
     const Label color = color_label(of, rank, size);
     const Label key = key_label(of, rank);
     const Chain made = co_await async_split(comm, color, {}, key, {}, {algorithm});
-    simulated_work(comm, seconds_of_all_items(algorithm, rank, size));
+    simulated_work(comm, seconds_of_items(algorithm, rank, size));
     if (is_checked) {
       check_place(of, algorithm, rank, place_of(made), expected[static_cast<std::size_t>(rank)]);
     }
@@ -278,13 +284,15 @@ void simulate_split_by(const Options& options, const SimulationOptions& cluster)
   const int size = cluster.ranks;
   Report report(options, fmt::format("wisp simulate split-by: {} ranks, virtual time", size), true);
   const std::vector<SplitByCase> cases = chosen_cases(options);
+  std::vector<std::vector<std::string_view>> names;
+  for (const SplitByCase& of : cases) names.push_back(algorithms_for(of, options, size));
   // Also the choice needs a cluster: in another process, so that simulations begin with memory that none had.
   std::vector<std::function<std::string()>> choices;
-  for (const SplitByCase& of : cases) {
-    const auto names = algorithms_for(of, options, size);
-    const bool is_asked_for = std::ranges::find(names, "") != names.end();
-    choices.emplace_back(
-        [&, is_asked_for] { return is_asked_for ? std::string(chosen_name(of, cluster)) : std::string(); });
+  for (std::size_t of = 0; of < cases.size(); ++of) {
+    choices.emplace_back([&, of] {
+      const bool is_asked_for = std::ranges::find(names[of], "") != names[of].end();
+      return std::string(is_asked_for ? chosen_name(cases[of], cluster) : "");
+    });
   }
   const std::vector<std::string> chosen = run_in_processes(choices);
   // The same options give the same run: what is chosen has mostly been seen already.
@@ -301,7 +309,7 @@ void simulate_split_by(const Options& options, const SimulationOptions& cluster)
   std::vector<Run> runs;
   std::vector<Reported> reported;
   for (std::size_t of = 0; of < cases.size(); ++of) {
-    for (const std::string_view algorithm : algorithms_for(cases[of], options, size)) {
+    for (const std::string_view algorithm : names[of]) {
       const Run run{of, algorithm.empty() ? chosen[of] : algorithm};
       auto seen = std::ranges::find(runs, run);
       if (seen == runs.end()) {

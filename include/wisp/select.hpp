@@ -23,8 +23,7 @@ namespace wisp {
 /// The element that would be at place n (from 0) if those of all ranks were sorted; on every rank. `data`
 /// stays, in any order. A place that there is not is an Error on every rank; so is an order that throws, but
 /// for the rank where it does, which throws that on, and unless it throws in the last step, which each rank
-/// does alone. O(n/p + α log p) expected, in a few rounds of samples;
-/// memory for a rank's elements once more.
+/// does alone. O(n/p + α log p) expected, in a few rounds of samples; memory for a rank's elements once more.
 template <class T, class Less = Ascending>
 T nth_element(const Comm& comm, const std::vector<T>& data, std::uint64_t n, Less less = {});
 template <class T, class Less = Ascending>

@@ -14,8 +14,7 @@ Posted Link::post_send(const ConstBuffer& buffer, const Address& to) const {
 }
 
 Posted Link::post_receive(const Buffer& buffer, const Address& from) const {
-  Posted posted =
-      detail::post_receive(world(), buffer, pattern_from(*context_.get(), from.rank, tag_), operation_, true);
+  Posted posted = detail::post_receive(*context_.get(), buffer, from.rank, tag_, operation_, true);
   posted.message()->expect_bytes(buffer.count * TypeLayout::of(buffer.type).size, from.rank,
                                  Message::Expecting::equal_sizes);
   return posted;

@@ -52,6 +52,7 @@ void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::
 struct Benchmark {
   void (*run)(const bench::Options&);
   void (*simulate)(const bench::Options&, const SimulationOptions&) = nullptr;
+  bool has_cold = true;  ///< samples behind other work
 };
 
 const std::map<std::string, Benchmark> benchmarks = {
@@ -62,7 +63,7 @@ const std::map<std::string, Benchmark> benchmarks = {
     {"exchange", {bench::bench_exchange, bench::simulate_exchange}},
     {"gatherv", {bench::bench_gatherv, bench::simulate_gatherv}},
     {"neighborhood", {bench::bench_neighborhood, bench::simulate_neighborhood}},
-    {"neighborhood-setup", {bench::bench_neighborhood_setup}},
+    {"neighborhood-setup", {.run = bench::bench_neighborhood_setup, .has_cold = false}},
     {"overlap", {bench::bench_overlap, bench::simulate_overlap}},
     {"range-bcast", {bench::bench_range_bcast, bench::simulate_range_bcast}},
     {"scatterv", {bench::bench_scatterv, bench::simulate_scatterv}},
@@ -71,8 +72,8 @@ const std::map<std::string, Benchmark> benchmarks = {
     {"split", {bench::bench_split, bench::simulate_split}},
     {"split-by", {bench::bench_split_by, bench::simulate_split_by}},
     {"temporaries", {bench::bench_temporaries, bench::simulate_temporaries}},
-    {"threads", {bench::bench_threads}},
-    {"trace", {bench::bench_trace}}};
+    {"threads", {.run = bench::bench_threads, .has_cold = false}},
+    {"trace", {.run = bench::bench_trace, .has_cold = false}}};
 
 std::vector<std::string> names_of_benchmarks(bool simulated) {
   std::vector<std::string> names;
@@ -95,11 +96,10 @@ Command add_bench(CLI::App& app) {
       "  mpirun -n 4 wisp bench collective --op bcast\n"
       "  mpirun -n 4 wisp bench gatherv --quick --json rows.json");
   return {command, [arguments] {
-            const bool has_own_samples = arguments->name == "neighborhood-setup" ||
-                                         arguments->name == "threads" || arguments->name == "trace";
-            if (arguments->options.cold && has_own_samples)
+            const Benchmark& benchmark = benchmarks.at(arguments->name);
+            if (arguments->options.cold && !benchmark.has_cold)
               throw BadInput("wisp bench " + arguments->name + ": --cold is not for this benchmark");
-            benchmarks.at(arguments->name).run(arguments->options);
+            benchmark.run(arguments->options);
             return 0;
           }};
 }

@@ -48,16 +48,14 @@ struct SortArguments {
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
-/// "500M" is 500 · 2^20.
-CLI::Validator size_with_suffix() {
+/// Lets an option take bytes, at least one: "500M" is 500 · 2^20.
+void take_size(CLI::Option& option) {
   CLI::AsSizeValue size(false);
   size.description("SIZE");
-  return size;
-}
-
-/// Of what `size_with_suffix` has made bytes of.
-std::string is_some_bytes(const std::string& bytes) {
-  return bytes.starts_with('-') || bytes == "0" ? bytes + " is no size: at least 1 byte" : "";
+  option.transform(size);
+  option.check([](const std::string& bytes) {
+    return bytes.starts_with('-') || bytes == "0" ? bytes + " is no size: at least 1 byte" : "";
+  });
 }
 
 /// Says on rank 0 how far a long run is; short ones say nothing.
@@ -329,9 +327,8 @@ Command add_sort(CLI::App& app) {
   command->add_flag("--lines", arguments->lines, "Lines of text, compared bytewise (the default)");
   command->add_option("--type", arguments->type, "Little-endian numbers (NaN last)")
       ->check(one_of({"i32", "u32", "i64", "u64", "f32", "f64"}));
-  command->add_option("--record", arguments->record, "Records of this many bytes, compared bytewise")
-      ->transform(size_with_suffix())
-      ->check(is_some_bytes);
+  take_size(
+      *command->add_option("--record", arguments->record, "Records of this many bytes, compared bytewise"));
   command->add_option("--key", arguments->key, "Compare records by bytes FIRST:LAST (LAST not included)");
   command->add_flag("-r,--reverse", arguments->is_reversed, "The largest first");
   command->add_flag("-u,--unique", arguments->is_unique, "Only the first of equal elements");
@@ -346,13 +343,10 @@ Command add_sort(CLI::App& app) {
       "A key of lines, as POSIX sort has it: F[.C][OPTS][,F[.C][OPTS]] with OPTS of b, f, n, r");
   command->add_flag("--check", arguments->check,
                     "Read the output again: in order, and a permutation of the input");
-  command
-      ->add_option(
-          "--memory-limit", arguments->memory_limit,
-          "Memory that a rank may use, as in 500M or 2G; what is more goes to temporary files. Without "
-          "it, half of its part of what is free")
-      ->transform(size_with_suffix())
-      ->check(is_some_bytes);
+  take_size(*command->add_option(
+      "--memory-limit", arguments->memory_limit,
+      "Memory that a rank may use, as in 500M or 2G; what is more goes to temporary files. Without "
+      "it, half of its part of what is free"));
   command->add_option("-T,--temporary-directory", arguments->temporary_folder, "Where temporary files are")
       ->check(CLI::ExistingDirectory)
       ->capture_default_str();

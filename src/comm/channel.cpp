@@ -75,6 +75,18 @@ void tell_recorder(World& world, const Context* context, int tag) {
   return posted;
 }
 
+[[gnu::hot]] Posted post_receive(Context& context, const Buffer& buffer, int source, int tag,
+                                 const char* operation, bool wants_envelope) {
+  World& world = *context.world;
+  const WireTag wire_tag = context.tag_from(tag, source);
+  if (wire_tag < 0 || !world.mailbox().is_idle()) [[unlikely]]
+    return post_receive(world, buffer, pattern_from(context, source, tag), operation, wants_envelope);
+  // The usual case, in which MPI does the matching: there is no need for a pattern.
+  Posted posted = make_receive(world, source, &context, tag, operation, wants_envelope);
+  world.transport().receive(*posted.message(), buffer, source, wire_tag);
+  return posted;
+}
+
 Posted post_probe(World& world, const Mailbox::Pattern& pattern, const char* operation) {
   Posted posted = make_receive(world, pattern, operation, false);
   world.mailbox().probe(*posted.message(), pattern);
@@ -124,17 +136,8 @@ Posted Channel::post_send_packed(detail::ScratchVector& packed, std::size_t byte
 }
 
 [[gnu::hot]] Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope) const {
-  detail::World& in = world();
-  const int peer = group_.to_world(source);
-  const detail::WireTag tag = context_->tag_from(tag_, peer);
-  if (tag < 0 || !in.mailbox().is_idle()) [[unlikely]] {
-    return detail::post_receive(in, buffer, detail::pattern_from(*context_.get(), peer, tag_), operation_,
-                                wants_envelope);
-  }
-  // The usual case, in which MPI does the matching: there is no need for a pattern.
-  Posted posted = detail::make_receive(in, peer, context_.get(), tag_, operation_, wants_envelope);
-  in.transport().receive(*posted.message(), buffer, peer, tag);
-  return posted;
+  return detail::post_receive(*context_.get(), buffer, group_.to_world(source), tag_, operation_,
+                              wants_envelope);
 }
 
 [[gnu::hot]] Posted Channel::post_receive(const Buffer& buffer, int source) const {

@@ -125,12 +125,12 @@ class Mailbox final : public Watcher {
   void refuse(Message& message);
   void watch_if_needed();
 
+  std::vector<Arrived> aside_;  // with the next: what every receive looks at
+  std::vector<Waiting> waiting_;
   Transport& transport_;
   TagLayout tags_;
   PairCodes& codes_;
   std::array<ServiceMessages*, 2> services_;
-  std::vector<Arrived> aside_;
-  std::vector<Waiting> waiting_;
   std::vector<Parked> parked_;  ///< sends that wait for their codes
   bool is_watching_ = false;
 };

@@ -24,6 +24,9 @@ Posted post_send(Context& context, const ConstBuffer& buffer, int destination, i
 /// The same with the tag on the wire. Reports call it a message of `context`, unless it is the library's own.
 Posted post_send(World& world, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
                  const char* operation, Context* context = nullptr, int tag_there = -1);
+Posted post_receive(Context& context, const Buffer& buffer, int source, int tag, const char* operation,
+                    bool wants_envelope);
+/// Of a message that matches.
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
                     const char* operation, bool wants_envelope);
 /// Done when a message that matches has arrived; it stays.

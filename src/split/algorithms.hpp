@@ -17,8 +17,11 @@ Task<ChainPlace> split_cheng(Link link, const SplitCase& of, int most_items);
 SplitAlgorithm split_bitonic;
 /// For integers.
 SplitAlgorithm split_radix;
-/// Chains of fewer ranks than `gather_below` are split by allgather.
+/// Chains of fewer ranks than `gather_below` are split by allgather; if there are any, ranks of one color are
+/// ordered by what is chosen for them, else by bitonic.
 Task<ChainPlace> split_hash(Link link, const SplitCase& of, int gather_below);
+/// By the cheapest of all.
+SplitAlgorithm split_as_chosen;
 
 /// The last step where the ranks of a link are a group in order: its neighbors tell each other their
 /// addresses in the new chain.

@@ -1,5 +1,6 @@
 #include "split/choice.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace wisp::detail {
@@ -20,7 +21,12 @@ Cost operator+(const Cost& a, const Cost& b) {
 /// How many walks it takes on average to tell colors or keys apart, where chains grow shorter on the way.
 constexpr double walks_of_color_digits = 1.3;
 constexpr double walks_of_key_digits = 2.5;
-constexpr double walks_of_hashes = 2.5;
+constexpr double walks_of_hashes = 1.9;
+
+/// Nobody knows before how many ranks share a color.
+double ranks_of_one_color(double ranks) {
+  return std::pow(ranks, 0.75);
+}
 
 }  // namespace
 
@@ -31,22 +37,30 @@ Cost cost_of_split(std::string_view algorithm, const SplitQuestion& asked) {
   constexpr double place = 24;  // bytes of a rank's place in its chain
   constexpr double digit_table = 16 * 40;
   constexpr double hash_table = 16 * 24;
-  if (algorithm == "allgather") return {2 * rounds, 2 * p * item, rounds, 2 * p * rounds, p * p * item};
-  if (algorithm == "gather-scatter") {
-    return {2 * rounds, p * (item + place), 2 * rounds, 3 * p, p * rounds / 2 * (item + place)};
-  }
+  const auto gathered = [&](double ranks, double steps) {
+    return Cost{2 * steps, 2 * ranks * item, steps, 2 * p * steps, p * ranks * item};
+  };
   const Cost neighbors{2, 2 * item, 1, 2 * p, 2 * p * item};
   if (algorithm == "radix") {
     const double number =
         (asked.splits ? walks_of_color_digits : 0) + (asked.orders ? walks_of_key_digits : 0);
     return walks(number, p, rounds, digit_table) + neighbors;
   }
+  if (algorithm == "hash-64") {
+    const double proofs = asked.are_integers ? 0 : 1;
+    const Cost hashed =
+        walks(walks_of_hashes, p, rounds, hash_table) + walks(proofs, p, rounds, 12) + neighbors;
+    return asked.orders ? hashed + gathered(ranks_of_one_color(p), 0.75 * rounds) : hashed;
+  }
+  const Cost agreement = walks(asked.has_texts ? 1 : 0, p, rounds, 8);
+  if (algorithm == "allgather") return agreement + gathered(p, rounds);
+  if (algorithm == "gather-scatter") {
+    return agreement +
+           Cost{2 * rounds, p * (item + place), 2 * rounds, 3 * p, p * rounds / 2 * (item + place)};
+  }
   const double steps = rounds * (rounds + 1) / 2;
   const Cost network{2 * steps, steps * item, steps, p * steps, p * steps * item};
-  const Cost sorted = walks(2, p, rounds, 16) + network + neighbors;
-  if (algorithm == "bitonic") return sorted;
-  const Cost hashed = walks(walks_of_hashes, p, rounds, hash_table) + walks(1, p, rounds, 12) + neighbors;
-  return asked.orders ? hashed + sorted : hashed;
+  return agreement + walks(2, p, rounds, 16) + network + neighbors;
 }
 
 std::string_view choose_split(const SplitQuestion& asked, const Machine& machine) {
@@ -66,7 +80,8 @@ std::string_view choose_split(const SplitQuestion& asked, const Machine& machine
   consider("allgather", true, pass, pass * asked.ranks);
   consider("gather-scatter", true, 3 * pass, 6 * pass);
   consider("radix", asked.are_integers, 0, 0);
-  consider("hash-64", asked.splits && asked.has_hash, 0, 0);
+  const double pass_of_color = asked.orders ? seconds_per_item * ranks_of_one_color(asked.ranks) : 0;
+  consider("hash-64", asked.splits && asked.has_hash, pass_of_color, pass_of_color * asked.ranks);
   consider("bitonic", true, 0, 0);
   return best;
 }

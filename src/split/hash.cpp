@@ -57,7 +57,8 @@ Task<ChainPlace> split_hash(Link link, const SplitCase& of, int gather_below) {
   if (!is_done) co_return co_await split_bitonic(std::move(link), of);
   if (of.key.is_given) {
     const SplitCase by_key = of.of_one_color();
-    co_return co_await split_bitonic(std::move(link), by_key);
+    const auto order = gather_below > 0 ? split_as_chosen : split_bitonic;
+    co_return co_await order(std::move(link), by_key);
   }
   co_return co_await in_new_chain(std::move(link), of);
 }

@@ -46,13 +46,14 @@ constexpr Entry table[] = {{"allgather", split_allgather},
 /// Labels whose length only their rank knows count as so long.
 constexpr std::size_t typical_text_bytes = 32;
 
-SplitQuestion question_of(const Chain& chain, const SplitField& color, const SplitField& key) {
+SplitQuestion question_of(int ranks, const SplitField& color, const SplitField& key) {
   SplitQuestion asked;
-  asked.ranks = chain.size();
+  asked.ranks = ranks;
   asked.splits = color.is_given;
   asked.orders = key.is_given;
   asked.are_integers = (!color.is_given || color.is_integer) && (!key.is_given || key.is_integer);
   asked.has_hash = !color.order.compare || color.order.hash;
+  asked.has_texts = color.has_own_length || key.has_own_length;
   constexpr std::size_t rank_and_address = 13;
   asked.item_bytes = rank_and_address;
   for (const SplitField* field : {&color, &key}) {
@@ -133,7 +134,7 @@ Splitting checked(const Chain& chain, const char* call, const Label& color, cons
     splitting.of.color_hash =
         color_order.hash ? color_order.hash(color.bytes()) : hash_bytes(splitting.of.color.bytes);
   }
-  splitting.asked = question_of(chain, splitting.of.color, splitting.of.key);
+  splitting.asked = question_of(chain.size(), splitting.of.color, splitting.of.key);
   return splitting;
 }
 
@@ -144,6 +145,13 @@ Task<Chain> run_split(Link link, SplitCase of, const Entry& entry) {
 }
 
 }  // namespace
+
+Task<ChainPlace> split_as_chosen(Link link, const SplitCase& of) {
+  const SplitQuestion asked = question_of(link.size(), of.color, of.key);
+  const Entry& entry = entry_named(of.call, choose_split(asked, link.world().machine()));
+  return entry.start(std::move(link), of);
+}
+
 }  // namespace detail
 
 std::vector<std::string_view> split_algorithms() {

@@ -132,9 +132,16 @@ TEST(SplitChoiceTest, FewRanksGatherAndManySplit) {
   asked.ranks = 100000;
   EXPECT_EQ(choose_split(asked, cluster), "hash-64");
   asked.orders = true;
+  EXPECT_EQ(choose_split(asked, cluster), "hash-64");
+  asked.splits = false;
   EXPECT_EQ(choose_split(asked, cluster), "bitonic");
   asked.are_integers = true;
   EXPECT_EQ(choose_split(asked, cluster), "radix");
+  // Texts, whose length all but hash-64 agree on first.
+  asked = {800, 50, true, true, false, true};
+  EXPECT_EQ(choose_split(asked, cluster), "allgather");
+  asked.has_texts = true;
+  EXPECT_EQ(choose_split(asked, cluster), "hash-64");
   asked = {100000, 30, true, false, false, false};
   EXPECT_EQ(choose_split(asked, cluster), "bitonic");
   asked.ranks = 32;

@@ -74,19 +74,19 @@ std::vector<std::string_view> simulated_algorithms() {
 
 /// Splits by the given functions of the rank, and compares; then uses the chains, to see that they work.
 template <class ColorOf, class KeyOf>
-void expect_split(int p, int seed, std::string_view algorithm, ColorOf color_of, KeyOf key_of,
-                  const Order& color_order = {}, const Order& key_order = {}) {
+void expect_split(const SimulationOptions& cluster, std::string_view algorithm, ColorOf color_of,
+                  KeyOf key_of, const Order& color_order = {}, const Order& key_order = {}) {
   using Color = typename std::invoke_result_t<ColorOf, int>::value_type;
   using Key = std::invoke_result_t<KeyOf, int>;
   std::vector<std::optional<Color>> colors;
   std::vector<Key> keys;
-  for (int r = 0; r < p; ++r) {
+  for (int r = 0; r < cluster.ranks; ++r) {
     colors.push_back(color_of(r));
     keys.push_back(key_of(r));
   }
   const std::vector<Expected> expected = reference(colors, keys);
-  SCOPED_TRACE(fmt::format("p {} seed {} algorithm {}", p, seed, algorithm));
-  simulate(cluster_of(p, seed), [&](Comm comm) -> Task<> {
+  SCOPED_TRACE(fmt::format("p {} seed {} algorithm {}", cluster.ranks, cluster.seed, algorithm));
+  simulate(cluster, [&](Comm comm) -> Task<> {
     const auto r = static_cast<std::size_t>(comm.rank());
     const SplitOptions options{algorithm};
     const Chain chain = co_await async_split(comm, colors[r], color_order, keys[r], key_order, options);
@@ -99,6 +99,12 @@ void expect_split(int p, int seed, std::string_view algorithm, ColorOf color_of,
     EXPECT_EQ(before, chain.rank());
     EXPECT_EQ(before + 1 + after, chain.size());
   });
+}
+
+template <class ColorOf, class KeyOf>
+void expect_split(int p, int seed, std::string_view algorithm, ColorOf color_of, KeyOf key_of,
+                  const Order& color_order = {}, const Order& key_order = {}) {
+  expect_split(cluster_of(p, seed), algorithm, color_of, key_of, color_order, key_order);
 }
 
 TEST(SplitByTest, EveryAlgorithmGivesTheSameGroupsForIntegers) {
@@ -201,6 +207,29 @@ TEST(SplitByTest, ThousandsOfRanks) {
           [&](int r) { return keys[static_cast<std::size_t>(r)]; });
       if (HasFailure()) return;
     }
+  }
+}
+
+TEST(SplitByTest, RanksOfOneColorAreOrderedAsIsChosenForThem) {
+  // Messages that cost next to nothing: what a rank does with all items counts.
+  SimulationOptions cluster;
+  cluster.latency = 1e-8;
+  cluster.overhead = 1e-9;
+  cluster.bandwidth = 1e13;
+  for (const int p : {130, 500, 1000}) {
+    cluster.ranks = p;
+    cluster.seed = 0;
+    simulate(cluster, [](Comm comm) -> Task<> {
+      EXPECT_EQ(chosen_split(comm, {}, {}, 1), "radix");
+      co_return;
+    });
+    const auto color_of = [](int r) { return std::optional<std::string>(r % 17 == 3 ? "few" : "most"); };
+    expect_split(cluster, "hash-64", color_of, [](int r) { return r * 7919 % 101 - 50; });
+    expect_split(cluster, "hash-64", color_of, [](int r) { return std::to_string(r * 7919 % 101); });
+    cluster.jitter = 1e-6;
+    cluster.seed = 5;
+    expect_split(cluster, "hash-64", color_of, [](int r) { return r * 7919 % 101 - 50; });
+    cluster.jitter = 0;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <new>
+#include <utility>
 
 #include "wisp/detail/as_size.hpp"
 
@@ -48,11 +49,24 @@ class FramePool {
     Block* head = heads_[index];
     const std::size_t resting = head == nullptr ? 0 : head->resting;
     // Threads that give back what others took would rest without bound.
-    if (resting * (index + 1) * granule >= most_of_class_at_rest) {
+    if (resting * (index + 1) * granule >= most_of_class_at_rest_) {
       ::operator delete(memory);
     } else {
       heads_[index] = ::new (memory) Block{head, resting + 1};
     }
+  }
+
+  /// So many bytes of each size may rest here: 16 MiB, unless a thread needs more again and again.
+  static void let_rest(std::size_t bytes) noexcept { most_of_class_at_rest_ = bytes; }
+
+  /// Frees what rests here: whoever comes next finds memory as in a new process, side by side.
+  static void clear() noexcept {
+    const auto free_all = [](Block*& head) {
+      while (head != nullptr) ::operator delete(std::exchange(head, head->next));
+    };
+    for (Block*& head : heads_) free_all(head);
+    for (Block*& head : large_heads_) free_all(head);
+    at_rest_ = 0;
   }
 
   /// How many blocks of this size rest here.
@@ -69,7 +83,6 @@ class FramePool {
   };
 
   static constexpr std::size_t granule = 64;
-  static constexpr std::size_t most_of_class_at_rest = std::size_t{16} << 20;
 #ifdef __SANITIZE_ADDRESS__
   static constexpr std::size_t class_count = 0;  // the sanitizer is to see every frame die
 #else
@@ -129,6 +142,7 @@ class FramePool {
   // Without a destructor, so that an access is one load: what a thread held at most is left at its end.
   static inline constinit thread_local Block* heads_[class_count + 1] = {};
   static inline constinit thread_local Block* large_heads_[large_class_count] = {};
+  static inline constinit thread_local std::size_t most_of_class_at_rest_ = std::size_t{16} << 20;
   static inline constinit thread_local std::size_t at_rest_ = 0;
   static inline constinit thread_local std::size_t live_ = 0;
   static inline constinit thread_local std::size_t peak_ = 0;
