@@ -155,12 +155,17 @@ void put(int* to, int value) {
 extern "C" {
 
 int WISP_Chain_of_comm(WISP_Comm comm, WISP_Chain* chain) {
-  return guarded("WISP_Chain_of_comm", [&] { out(chain, "chain") = new_chain(Chain(comm_of(comm))); });
+  return guarded("WISP_Chain_of_comm", [&] {
+    out(chain, "chain");
+    *chain = new_chain(Chain(comm_of(comm)));
+  });
 }
 
 int WISP_Chain_of_range(WISP_Comm comm, int first, int last, int stride, WISP_Chain* chain) {
-  return guarded("WISP_Chain_of_range",
-                 [&] { out(chain, "chain") = new_chain(Chain(comm_of(comm), first, last, stride)); });
+  return guarded("WISP_Chain_of_range", [&] {
+    out(chain, "chain");
+    *chain = new_chain(Chain(comm_of(comm), first, last, stride));
+  });
 }
 
 int WISP_Chain_of_neighbors(WISP_Comm comm, int left, int right, int rank, int size, int tag,

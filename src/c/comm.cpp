@@ -14,46 +14,42 @@ using namespace wisp::c;
 extern "C" {
 
 int WISP_Comm_duplicate(MPI_Comm comm, WISP_Comm* newcomm) {
-  return guarded("WISP_Comm_duplicate", [&] { out(newcomm, "newcomm") = new_comm(Comm::duplicate(comm)); });
+  return guarded("WISP_Comm_duplicate", [&] { put_comm(newcomm, [&] { return Comm::duplicate(comm); }); });
 }
 
 int WISP_Comm_duplicate_with(MPI_Comm comm, int mpi_communicators, WISP_Comm* newcomm) {
-  return guarded("WISP_Comm_duplicate_with", [&] {
-    WISP_Comm& made = out(newcomm, "newcomm");
-    made = new_comm(Comm::duplicate(comm, {mpi_communicators}));
-  });
+  return guarded("WISP_Comm_duplicate_with",
+                 [&] { put_comm(newcomm, [&] { return Comm::duplicate(comm, {mpi_communicators}); }); });
 }
 
 int WISP_Comm_attach(MPI_Comm comm, WISP_Comm* newcomm) {
-  return guarded("WISP_Comm_attach", [&] { out(newcomm, "newcomm") = new_comm(Comm::attach(comm)); });
+  return guarded("WISP_Comm_attach", [&] { put_comm(newcomm, [&] { return Comm::attach(comm); }); });
 }
 
 int WISP_Comm_range(WISP_Comm comm, int first, int last, int stride, WISP_Comm* newcomm) {
   return guarded("WISP_Comm_range",
-                 [&] { out(newcomm, "newcomm") = new_comm(comm_of(comm).range(first, last, stride)); });
+                 [&] { put_comm(newcomm, [&] { return comm_of(comm).range(first, last, stride); }); });
 }
 
 int WISP_Comm_subset(WISP_Comm comm, int count, const int ranks[], WISP_Comm* newcomm) {
   return guarded("WISP_Comm_subset", [&] {
     const std::span<const int> members(ranks, checked_count(count, "count"));
-    out(newcomm, "newcomm") = new_comm(comm_of(comm).subset(members));
+    put_comm(newcomm, [&] { return comm_of(comm).subset(members); });
   });
 }
 
 int WISP_Comm_node(WISP_Comm comm, WISP_Comm* newcomm) {
-  return guarded("WISP_Comm_node", [&] { out(newcomm, "newcomm") = new_comm(comm_of(comm).node()); });
+  return guarded("WISP_Comm_node", [&] { put_comm(newcomm, [&] { return comm_of(comm).node(); }); });
 }
 
 int WISP_Comm_node_leaders(WISP_Comm comm, WISP_Comm* newcomm) {
   return guarded("WISP_Comm_node_leaders",
-                 [&] { out(newcomm, "newcomm") = new_comm(comm_of(comm).node_leaders()); });
+                 [&] { put_comm(newcomm, [&] { return comm_of(comm).node_leaders(); }); });
 }
 
 int WISP_Comm_create_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm* newcomm) {
-  return guarded("WISP_Comm_create_group", [&] {
-    out(newcomm, "newcomm");
-    *newcomm = new_comm(comm_of(comm).create_group(group, tag));
-  });
+  return guarded("WISP_Comm_create_group",
+                 [&] { put_comm(newcomm, [&] { return comm_of(comm).create_group(group, tag); }); });
 }
 
 int WISP_Comm_icreate_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm* newcomm,
@@ -78,7 +74,7 @@ int WISP_Comm_icreate(WISP_Comm comm, MPI_Group group, WISP_Comm* newcomm, WISP_
 }
 
 int WISP_Comm_raw(WISP_Comm comm, WISP_Comm* newcomm) {
-  return guarded("WISP_Comm_raw", [&] { out(newcomm, "newcomm") = new_comm(comm_of(comm).raw()); });
+  return guarded("WISP_Comm_raw", [&] { put_comm(newcomm, [&] { return comm_of(comm).raw(); }); });
 }
 
 int WISP_Comm_to_mpi(WISP_Comm comm, MPI_Comm* newcomm) {

@@ -43,7 +43,7 @@ class Handle {
   };
 
   volatile std::uint64_t mark_ = living;  // volatile: whoever reads it may be wrong that there is an object
-  static inline constinit Free* free_ = nullptr;  // of the process: whoever frees need not be who made
+  static inline constinit thread_local Free* free_ = nullptr;  // whoever frees need not be who made
 };
 
 /// The object of a handle that is not null; an error if it has been freed.

@@ -79,6 +79,14 @@ inline WISP_Comm new_comm(Comm comm) {
   return comm.empty() ? WISP_COMM_NULL : new WISP_Comm_object(std::move(comm));
 }
 
+/// What `make` makes; nothing, if there is nowhere to put it: a communicator that one rank made and lost is
+/// counted.
+template <class Make>
+void put_comm(WISP_Comm* newcomm, Make make) {
+  WISP_Comm& made = out(newcomm, "newcomm");
+  made = new_comm(make());
+}
+
 inline void put_request(WISP_Request* request, Request started) {
   out(request, "request") = new WISP_Request_object(std::move(started));
 }

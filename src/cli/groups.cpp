@@ -39,7 +39,8 @@ std::string output_of(const std::vector<std::string>& command) {
   if (pipe == nullptr) return "(cannot be run)";
   std::string output;
   std::array<char, 256> part;
-  while (std::fgets(part.data(), part.size(), pipe) != nullptr) output += part.data();
+  for (std::size_t n = 0; (n = std::fread(part.data(), 1, part.size(), pipe)) > 0;)
+    output.append(part.data(), n);
   const int status = pclose(pipe);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     return fmt::format("(exit code {})", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
@@ -90,12 +91,20 @@ std::vector<std::string> gather_texts(const Comm& comm, const std::string& mine)
   return texts;
 }
 
-/// So that a line of the table is a line.
-std::string on_one_line(std::string text) {
-  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2)) {
-    text.replace(at, 1, "\\n");
+/// So that a line of the table is a line, and no more.
+std::string on_one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    const bool is_control = static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+    if (c == '\n') {
+      line += "\\n";
+    } else if (is_control) {
+      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      line += c;
+    }
   }
-  return text;
+  return line;
 }
 
 int run_groups(const GroupsArguments& arguments) {
@@ -140,6 +149,7 @@ Command add_groups(CLI::App& app) {
                                              "Group the ranks that can share memory (MPI_COMM_TYPE_SHARED)");
   CLI::Option* variable = command->add_option(
       "--env", arguments->variable, "Group the ranks with the same value of this environment variable");
+  variable->check([](const std::string& name) { return name.empty() ? "--env '' is no variable" : ""; });
   CLI::Option* by_command =
       command->add_option("command", arguments->command,
                           "Group the ranks on which this command writes the same: -- COMMAND ARGUMENTS…");

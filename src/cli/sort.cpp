@@ -338,9 +338,10 @@ Command add_sort(CLI::App& app) {
       ->add_option("-t,--field-separator", arguments->separator,
                    "The character between fields; without it, fields begin with blanks")
       ->check([](const std::string& text) { return text.empty() ? "-t '' is no character" : ""; });
-  command->add_option(
-      "-k", arguments->line_keys,
-      "A key of lines, as POSIX sort has it: F[.C][OPTS][,F[.C][OPTS]] with OPTS of b, f, n, r");
+  command
+      ->add_option("-k", arguments->line_keys,
+                   "A key of lines, as POSIX sort has it: F[.C][OPTS][,F[.C][OPTS]] with OPTS of b, f, n, r")
+      ->allow_extra_args(false);  // one for each -k: what follows are INPUT and OUTPUT
   command->add_flag("--check", arguments->check,
                     "Read the output again: in order, and a permutation of the input");
   take_size(*command->add_option(

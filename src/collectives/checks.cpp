@@ -49,12 +49,31 @@ namespace wisp::detail {
   }
 }
 
+namespace {
+
+/// Of a block of an address that is null: MPI_BOTTOM is, and then the rest says where the block is.
+[[gnu::noinline]] void check_block_at_null(const char* call, const char* name, const ConstBlocks& blocks,
+                                           std::size_t i, std::int64_t begin) {
+  const bool has_types = !blocks.types.empty();
+  const TypeLayout layout = TypeLayout::of(has_types ? blocks.types[i] : blocks.type);
+  constexpr std::int64_t first_page = 4096;
+  const std::int64_t first = begin * (has_types ? 1 : layout.extent) + layout.true_lower;
+  if (layout.size > 0 && first < first_page) {
+    throw_error(MPI_ERR_BUFFER, "{}: {} is null, but its block {} has {} elements", call, name, i,
+                blocks.counts[i]);
+  }
+}
+
+}  // namespace
+
 [[gnu::hot]] void check_irregular(int due, const char* of_what, const char* call, const char* name,
                                   const ConstBlocks& blocks) {
   const auto check_size = [&](const char* what, std::size_t size) {
     if (size == as_size(due)) return;
     throw_error(MPI_ERR_ARG, "{}: {} has {} {} for {} {}", call, name, size, what, due, of_what);
   };
+  if (is_in_place(blocks)) [[unlikely]]
+    throw_error(MPI_ERR_BUFFER, "{}: {} cannot be MPI_IN_PLACE here", call, name);
   check_size("counts", blocks.counts.size());
   if (!blocks.displacements.empty()) check_size("displacements", blocks.displacements.size());
   if (!blocks.types.empty()) {
@@ -74,6 +93,8 @@ namespace wisp::detail {
     }
     const std::int64_t begin = blocks.displacements.empty() ? end_of_last : blocks.displacements[i];
     end_of_last = begin + count;
+    if (blocks.address == nullptr && count > 0) [[unlikely]]
+      check_block_at_null(call, name, blocks, i, begin);
     const bool is_within = begin >= 0 && static_cast<std::uint64_t>(end_of_last) <= blocks.room;
     if (blocks.room != ConstBlocks::unknown_room && count > 0 && !is_within) {
       throw_error(MPI_ERR_COUNT, "{}: block {} of {}, elements {}..{}, is outside 0..{}", call, i, name,

@@ -490,6 +490,24 @@ static void test_counts_that_disagree(void) {
   EXPECT(rank != 0 || strstr(WISP_Error_message(), sentence) != NULL);
 }
 
+/* Blocks with elements, but at NULL, or in place where there is no such thing. */
+static void test_blocks_that_are_nowhere(void) {
+  int value = 0;
+  int* counts = malloc((size_t)size * sizeof *counts);
+  int* displs = malloc((size_t)size * sizeof *displs);
+  for (int r = 0; r < size; ++r) counts[r] = displs[r] = 1;
+  EXPECT(WISP_Gatherv(&value, 1, MPI_INT, NULL, counts, displs, MPI_INT, rank, comm) == MPI_ERR_BUFFER);
+  EXPECT(strcmp(WISP_Error_message(), "WISP_Gatherv: receive is null, but its block 0 has 1 elements") == 0);
+  EXPECT(WISP_Scatterv(NULL, counts, displs, MPI_INT, &value, 1, MPI_INT, rank, comm) == MPI_ERR_BUFFER);
+  EXPECT(WISP_Allgatherv(&value, 1, MPI_INT, NULL, counts, displs, MPI_INT, comm) == MPI_ERR_BUFFER);
+  EXPECT(WISP_Alltoallv(NULL, counts, displs, MPI_INT, displs, counts, displs, MPI_INT, comm) ==
+         MPI_ERR_BUFFER);
+  EXPECT(WISP_Alltoallv(counts, counts, displs, MPI_INT, MPI_IN_PLACE, counts, displs, MPI_INT, comm) ==
+         MPI_ERR_BUFFER);
+  free(counts);
+  free(displs);
+}
+
 static void test_errors(void) {
   int value = 0;
   WISP_Request request = WISP_REQUEST_NULL;
@@ -511,8 +529,19 @@ static void test_errors(void) {
   EXPECT(WISP_Comm_free(&made) == MPI_ERR_COMM);
   EXPECT(WISP_Gatherv(&value, 1, MPI_INT, &value, NULL, NULL, MPI_INT, rank, comm) == MPI_ERR_ARG);
   EXPECT(WISP_Comm_duplicate(MPI_COMM_NULL, &made) == MPI_ERR_COMM);
+  test_blocks_that_are_nowhere();
+  if (rank == 0) {
+    /* Nothing is made, so that nothing is counted on this rank alone. */
+    EXPECT(WISP_Comm_range(comm, 0, size - 1, 1, NULL) == MPI_ERR_ARG);
+    EXPECT(WISP_Comm_subset(comm, 1, &rank, NULL) == MPI_ERR_ARG);
+  }
   /* Nothing was sent. */
   OK(WISP_Barrier(comm));
+  OK(WISP_Comm_range(comm, 0, size - 1, 1, &made));
+  value = rank == 0 ? 42 : 0;
+  OK(WISP_Bcast(&value, 1, MPI_INT, 0, made));
+  EXPECT(value == 42);
+  OK(WISP_Comm_free(&made));
 }
 
 /* Handles that were freed, and are used again. */

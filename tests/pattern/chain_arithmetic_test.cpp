@@ -138,7 +138,7 @@ TEST(SplitChoiceTest, FewRanksGatherAndManySplit) {
   asked.are_integers = true;
   EXPECT_EQ(choose_split(asked, cluster), "radix");
   // Texts, whose length all but hash-64 agree on first.
-  asked = {800, 50, true, true, false, true};
+  asked = {1000, 50, true, true, false, true};
   EXPECT_EQ(choose_split(asked, cluster), "allgather");
   asked.has_texts = true;
   EXPECT_EQ(choose_split(asked, cluster), "hash-64");

@@ -45,6 +45,10 @@ class Groups(unittest.TestCase):
         _, rows = self.table("--", "sh", "-c", RANK + "exit $((r == 2 ? 9 : 0))", ranks=3)
         self.assertEqual(rows[1], ["1", "1", "(exit code 9)  2"])
 
+    def test_output_counts_behind_a_zero_byte_too(self):
+        _, rows = self.table("--", "sh", "-c", RANK + r"printf 'same\0\033[7m%s' $r", ranks=2)
+        self.assertEqual([row[2].split() for row in rows], [[rf"same\x00\x1b[7m{r}", str(r)] for r in range(2)])
+
     def test_an_environment_variable(self):
         title, rows = self.table("--env", "NOBODY_HAS_SET_THIS", ranks=2)
         self.assertEqual(title, "2 ranks in 1 group by NOBODY_HAS_SET_THIS")
@@ -61,6 +65,9 @@ class Groups(unittest.TestCase):
         result = run("--env", "PATH", "--", "hostname", ranks=2)
         self.assertEqual(result.returncode, 2)
         self.assertIn("--env excludes", result.stderr)
+        result = run("--env", "", ranks=2)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--env '' is no variable", result.stderr)
 
 
 if __name__ == "__main__":

@@ -228,6 +228,15 @@ class Sort(unittest.TestCase):
         with open(target, "rb") as file:
             self.assertEqual(file.read(), b"a\nb\n")
 
+    def test_options_may_stand_anywhere(self):
+        given = self.path("input", b"a 2\nb 1\nc 3\n")
+        for arguments in [("-k", "2", given, self.output, "-r"), (given, "-k", "2", self.output, "-r"),
+                          ("-r", "-k", "2", "-k", "1", given, self.output)]:
+            result = run("sort", *arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(self.output, "rb") as file:
+                self.assertEqual(file.read(), b"c 3\na 2\nb 1\n")
+
     def test_wrong_inputs(self):
         self.refuse("has no room for four", self.path("thin", b"1234"), self.output, "--record", "1T")
         os.remove(self.path("thin"))

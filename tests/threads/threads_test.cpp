@@ -24,6 +24,7 @@
 #include "wisp/simulate.hpp"
 #include "wisp/sort.hpp"
 #include "wisp/split.hpp"
+#include "wisp/wisp.h"
 #include "world.hpp"
 
 namespace wisp::test {
@@ -143,6 +144,25 @@ TEST_F(ThreadsTest, EachHasCollectivesAndMessagesOnItsOwnCommunicator) {
     std::mt19937 random(static_cast<unsigned>(t));
     call_some(comms[static_cast<std::size_t>(t)], random, 100);
   });
+}
+
+TEST_F(ThreadsTest, EachMakesHandlesOfC) {
+  std::vector<MPI_Comm> below(thread_count);
+  for (MPI_Comm& comm : below) MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  in_threads([&](int t) {
+    WISP_Comm self = WISP_COMM_NULL;
+    ASSERT_EQ(WISP_Comm_attach(below[static_cast<std::size_t>(t)], &self), MPI_SUCCESS);
+    for (int round = 0; round < 2000; ++round) {
+      WISP_Request both[2];
+      int received = -1;
+      ASSERT_EQ(WISP_Irecv(&received, 1, MPI_INT, 0, 0, self, &both[0]), MPI_SUCCESS);
+      ASSERT_EQ(WISP_Isend(&round, 1, MPI_INT, 0, 0, self, &both[1]), MPI_SUCCESS);
+      ASSERT_EQ(WISP_Waitall(2, both, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+      ASSERT_EQ(received, round);
+    }
+    WISP_Comm_free(&self);
+  });
+  for (MPI_Comm& comm : below) MPI_Comm_free(&comm);
 }
 
 TEST_F(ThreadsTest, EachMakesCommunicatorsOfItsOwn) {
