@@ -71,9 +71,9 @@ Progress::Watcher Progress::watch(Request started, Started& state) {
   } catch (...) {
     state.error_class = MPI_ERR_OTHER;
   }
-  --in_flight_;
   state.served->end_operation();
   PMPI_Grequest_complete(state.request);
+  --in_flight_;
 }
 
 void Progress::use(const Served& served) {
@@ -96,9 +96,9 @@ Progress::Watcher Progress::watch_again(Persistent& of) {
     // The receive cannot tell of it, and no handler of the program's is called from here.
     std::fprintf(stderr, "wisp preload: %s\n", error.what());
   }
-  --in_flight_;
-  of.is_active = false;
   PMPI_Send(nullptr, 0, MPI_BYTE, 0, of.tag, to_oneself_);
+  of.is_active = false;
+  --in_flight_;
 }
 
 int Progress::hand_out_persistent(Request made, Served& served, MPI_Request* request) {

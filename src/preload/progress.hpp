@@ -43,6 +43,8 @@ class Progress {
   bool start(MPI_Request* request, int& code);
   bool free(MPI_Request* request, int& code);
 
+  /// Nothing is in flight, and MPI knows of all that has ended: what is idle may wait in MPI alone, where
+  /// MPICH does not hear of requests that another thread completes.
   bool is_idle() const { return in_flight_.load(std::memory_order_relaxed) == 0; }
   /// Moves all until done() says so.
   template <class Done>

@@ -141,6 +141,28 @@ static void repeat(MPI_Comm comm, MPI_Comm ring) {
 }
 #endif
 
+#if MPI_VERSION >= 4
+/* Often, and at all times, so that operations end while the program is about to wait for them in MPI. */
+static void wait_often(MPI_Comm comm) {
+  enum { several = 3 };
+  int rank, p, one = 1, sums[several] = {0};
+  MPI_Request requests[several];
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &p);
+  for (int i = 0; i < several; ++i)
+    MPI_Allreduce_init(&one, &sums[i], 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &requests[i]);
+  for (int round = 0; round < 20000 / p; ++round) {
+    MPI_Startall(several, requests);
+    const double begin = MPI_Wtime();
+    while (MPI_Wtime() < begin + (round * (rank + 1) * 7 % 100) * 1e-6) {
+    }
+    MPI_Waitall(several, requests, MPI_STATUSES_IGNORE);
+  }
+  look_at(sums, sizeof sums);
+  for (int i = 0; i < several; ++i) MPI_Request_free(&requests[i]);
+}
+#endif
+
 /* MPI's own requests for files, some of which only a wait for them moves, beside collectives. */
 static void write_beside(MPI_Comm comm, const char* program) {
   char name[1024];
@@ -282,6 +304,9 @@ int main(int argc, char** argv) {
 #endif
   }
   if (copies > 0) printf("%d copies of an attribute of MPI_COMM_SELF\n", copies);
+#if MPI_VERSION >= 4
+  wait_often(comms[0]);
+#endif
   write_beside(comms[0], argv[0]);
   MPI_Comm_free_keyval(&key);
   if (p > 1) MPI_Win_free(&window);
