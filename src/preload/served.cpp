@@ -141,7 +141,7 @@ Served::~Served() {
 }
 
 bool Served::takes(Form form, Call call, std::int64_t bytes) {
-  if (is_refused_) return false;
+  if (is_refused_ || bytes < 0) return false;  // and not counted: others may not have called
   const Settings& settings = process.settings();
   const bool blocks = form == Form::blocking;
   if (comm_.empty()) {
@@ -160,7 +160,7 @@ bool Served::takes(Form form, Call call, std::int64_t bytes) {
     if (!blocks) return false;
     topology_ = Topology::of(mpi_comm_, comm_);
   }
-  if (bytes < 0 || (is_of_neighbors(call) && !topology_->exists())) return false;
+  if (is_of_neighbors(call) && !topology_->exists()) return false;
   // Of a graph in several parts, the ranks of one do not know how large the blocks of another are.
   if (is_of_neighbors(call) && topology_->stencil() == nullptr) bytes = 0;
   if (settings.is_named) {

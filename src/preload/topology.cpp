@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <optional>
 
@@ -137,18 +138,6 @@ std::vector<int> places_of(const std::vector<int>& arrivals) {
   return places;
 }
 
-Offsets offsets_of_cart(int dimensions) {
-  Offsets offsets(dimensions);
-  for (int j = 0; j < dimensions; ++j) {
-    for (const int step : {-1, 1}) {
-      std::vector<int> offset(as_size(dimensions));
-      offset[as_size(j)] = step;
-      offsets.add(offset);
-    }
-  }
-  return offsets;
-}
-
 std::vector<int> offsets_on(const Torus& torus, int rank, std::span<const int> targets) {
   std::vector<int> offsets;
   for (const int target : targets) {
@@ -158,14 +147,18 @@ std::vector<int> offsets_on(const Torus& torus, int rank, std::span<const int> t
   return offsets;
 }
 
-/// Whether one gets from any rank to any other along the offsets: then all blocks have one size.
-bool reaches_all(const Torus& torus, const Offsets& offsets) {
+/// Whether all blocks have one size wherever those that are sent have that with which they are received: as
+/// all that a rank sends, or receives, is of one size, two ranks send the same if a third receives from both,
+/// or are at two ends of a chain of such. On a ring only in one direction, each might send another.
+bool have_one_size(const Torus& torus, const Offsets& offsets) {
   std::vector<bool> is_reached(as_size(torus.size()));
   std::vector<int> reached{0};
   is_reached[0] = true;
   for (std::size_t next = 0; next < reached.size(); ++next) {
-    for (int i = 0; i < offsets.size(); ++i) {
-      const int rank = torus.relative_rank(reached[next], offsets[i]);
+    for (int i = 1; i < offsets.size(); ++i) {
+      std::vector<int> between(offsets[i].begin(), offsets[i].end());
+      std::ranges::transform(between, offsets[0], between.begin(), std::minus());
+      const int rank = torus.relative_rank(reached[next], between);
       if (is_reached[as_size(rank)]) continue;
       is_reached[as_size(rank)] = true;
       reached.push_back(rank);
@@ -233,10 +226,12 @@ Topology Topology::of(MPI_Comm comm, const Comm& on) {
 
   constexpr int most_dimensions = 4;
   constexpr std::size_t most_tori = 1024;
-  const bool is_cart = topology == MPI_CART;
-  const bool may_be_stencil = lists->sources.size() == lists->targets.size() && !lists->targets.empty();
+  const bool may_be_stencil =
+      topology != MPI_CART && lists->sources.size() == lists->targets.size() && !lists->targets.empty();
+  // Neighbors in a Cartesian grid have nothing to combine; the blocks of two ranks that are neighbors twice
+  // go together as they do by lists.
   const auto tori =
-      is_cart ? std::vector<std::vector<int>>() : tori_of(on.size(), most_dimensions, most_tori);
+      topology == MPI_CART ? std::vector<std::vector<int>>() : tori_of(on.size(), most_dimensions, most_tori);
   // The largest hash of all ranks and (as its complement) the smallest are one where all hashes are.
   std::vector<unsigned long long> words;
   for (const std::vector<int>& dims : tori) {
@@ -257,16 +252,12 @@ Topology Topology::of(MPI_Comm comm, const Comm& on) {
   made.blocks_of_a_peer_ =
       static_cast<double>(words[behind + 1]) / static_cast<double>(std::max(words[behind + 2], 1ULL));
 
-  if (is_cart) {
-    const Torus torus = Torus::of_cart(comm);
-    made.stencil_ = Neighborhood(on, Stencil(torus, offsets_of_cart(torus.dimensions())));
-  }
   double most_gain = 0;
   for (std::size_t k = 0; k < tori.size(); ++k) {
     if (words[2 * k] == 0 || words[2 * k] != ~words[2 * k + 1]) continue;
     const Torus torus(tori[k]);
     const Offsets offsets(torus.dimensions(), offsets_on(torus, on.rank(), lists->targets));
-    if (!reaches_all(torus, offsets)) continue;
+    if (!have_one_size(torus, offsets)) continue;
     const Neighborhood on_torus(on, Stencil(torus, offsets));
     constexpr std::size_t few_bytes = 8;
     const double gain = gain_of(on_torus, NeighborPattern::alltoall, few_bytes);

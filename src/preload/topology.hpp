@@ -16,10 +16,9 @@ namespace wisp::preload {
 /// that they are the same stencil on all of them, that.
 class Topology {
  public:
-  /// Collective. Of a Cartesian communicator the stencil is known. Of a graph, each rank makes offsets of its
-  /// targets on every torus that has as many ranks, and all compare them: one allreduce. In which order
-  /// blocks of one pair of ranks arrive, calls of MPI's own tell: libraries differ, and so do the calls of
-  /// MPICH.
+  /// Collective. Of a graph, each rank makes offsets of its targets on every torus that has as many ranks,
+  /// and all compare them: one allreduce. In which order blocks of one pair of ranks arrive, calls of MPI's
+  /// own tell: libraries differ, and so do the calls of MPICH.
   static Topology of(MPI_Comm comm, const Comm& on);
 
   bool exists() const { return lists_.state() != nullptr; }

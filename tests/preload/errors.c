@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
   int one = 1, sum = 0, all[64];
   for (int returns = 0; returns < 2; ++returns) {
     MPI_Comm_set_errhandler(comm, returns ? MPI_ERRORS_RETURN : handler);
+    if (rank == 0) say("refused on this rank alone", MPI_Bcast(&one, -1, MPI_INT, 0, comm));
     say("a good call", MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
     say("a bad root", MPI_Bcast(&one, 1, MPI_INT, 1000, comm));
     say("a count below 0", MPI_Bcast(&one, -1, MPI_INT, 0, comm));

@@ -107,8 +107,8 @@ class Programs(unittest.TestCase):
     def test_errors_are_those_of_mpi(self):
         program = self.compile("errors.c")
         for ranks in RANKS[:4]:
-            for calls in ("all", "all,iall"):
-                self.assert_same([program], ranks, "--calls", calls, "--after", "0")
+            for calls, after in (("all", "0"), ("all", "1"), ("all,iall", "0")):
+                self.assert_same([program], ranks, "--calls", calls, "--after", after)
 
     def test_another_thread_may_call_as_it_did_before(self):
         program = self.compile("threads.c", "-pthread")
