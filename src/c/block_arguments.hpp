@@ -12,19 +12,29 @@
 
 namespace wisp::c {
 
+/// The elements of all blocks.
+inline std::size_t of_all(std::size_t count, int blocks, const char* count_name) {
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(count, as_size(blocks), &all)) {
+    detail::throw_error(MPI_ERR_COUNT, "{} = {} in {} blocks is more than memory can hold", count_name, count,
+                        blocks);
+  }
+  return all;
+}
+
 /// A buffer with one block of `count` elements for each rank of a communicator, or neighbor of a
 /// neighborhood.
 template <class On, class Count>
 Buffer all_blocks(const On& on, void* address, Count count, MPI_Datatype type, const char* count_name) {
   Buffer buffer = to_receive(address, count, type, count_name);
-  buffer.count *= as_size(on.size());
+  buffer.count = of_all(buffer.count, on.size(), count_name);
   return buffer;
 }
 template <class On, class Count>
 ConstBuffer all_blocks(const On& on, const void* address, Count count, MPI_Datatype type,
                        const char* count_name) {
   ConstBuffer buffer = to_send(address, count, type, count_name);
-  buffer.count *= as_size(on.size());
+  buffer.count = of_all(buffer.count, on.size(), count_name);
   return buffer;
 }
 
@@ -40,30 +50,40 @@ std::span<const MPI_Datatype> datatypes(const On& on, const MPI_Datatype* first,
   return {first, as_size(on.size())};
 }
 
+/// Array arguments with their names, which errors tell.
+struct ArrayNames {
+  const char* counts;
+  const char* displs;
+  const char* types;
+};
+
 template <class On, class Count, class Displacement>
-Blocks blocks(const On& on, void* address, const Count* counts, const Displacement* displs,
-              MPI_Datatype type) {
-  return {address, integers(on, counts, "recvcounts"), integers(on, displs, "displs"), type};
+Blocks blocks(const On& on, void* address, const Count* counts, const Displacement* displs, MPI_Datatype type,
+              const ArrayNames& names) {
+  return {address, integers(on, counts, names.counts), integers(on, displs, names.displs), type};
 }
 template <class On, class Count, class Displacement>
 ConstBlocks blocks(const On& on, const void* address, const Count* counts, const Displacement* displs,
-                   MPI_Datatype type) {
+                   MPI_Datatype type, const ArrayNames& names) {
   if (address == MPI_IN_PLACE) return blocks_in_place();
-  return {address, integers(on, counts, "sendcounts"), integers(on, displs, "displs"), type};
+  return {address, integers(on, counts, names.counts), integers(on, displs, names.displs), type};
 }
 template <class On, class Count, class Displacement>
 Blocks blocks(const On& on, void* address, const Count* counts, const Displacement* displs,
-              const MPI_Datatype* types) {
-  return {address, integers(on, counts, "recvcounts"), integers(on, displs, "rdispls"),
-          datatypes(on, types, "recvtypes")};
+              const MPI_Datatype* types, const ArrayNames& names) {
+  return {address, integers(on, counts, names.counts), integers(on, displs, names.displs),
+          datatypes(on, types, names.types)};
 }
 template <class On, class Count, class Displacement>
 ConstBlocks blocks(const On& on, const void* address, const Count* counts, const Displacement* displs,
-                   const MPI_Datatype* types) {
+                   const MPI_Datatype* types, const ArrayNames& names) {
   if (address == MPI_IN_PLACE) return blocks_in_place();
-  return {address, integers(on, counts, "sendcounts"), integers(on, displs, "sdispls"),
-          datatypes(on, types, "sendtypes")};
+  return {address, integers(on, counts, names.counts), integers(on, displs, names.displs),
+          datatypes(on, types, names.types)};
 }
+/// Blocks of arrays that have the names of the C function's arguments.
+#define WISP_BLOCKS(on, address, counts, displs, types) \
+  wisp::c::blocks(on, address, counts, displs, types, {#counts, #displs, #types})
 
 /// Where only the root's argument counts, that of others is not looked at.
 inline bool is_at_root(const Comm& comm, int root) {
@@ -82,7 +102,7 @@ template <class Count>
 std::size_t sum_of(const Comm& comm, const Count* counts) {
   const Integers all = integers(comm, counts, "recvcounts");
   std::size_t sum = 0;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) sum += checked_count(all[rank], "recvcounts[i]");
+  for (std::size_t rank = 0; rank < all.size(); ++rank) sum += checked_count(all[rank], "recvcounts", rank);
   return sum;
 }
 template <class Count>

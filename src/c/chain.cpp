@@ -55,7 +55,7 @@ Label::Kind kind_of(MPI_Datatype type) {
                                          MPI_INT64_T,     MPI_AINT,   MPI_COUNT,   MPI_OFFSET};
   const MPI_Datatype unsigned_numbers[] = {
       MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,      MPI_UINT8_T, MPI_UINT16_T,
-      MPI_UINT32_T,      MPI_UINT64_T,       MPI_C_BOOL,   MPI_UNSIGNED_LONG_LONG, MPI_WCHAR};
+      MPI_UINT32_T,      MPI_UINT64_T,       MPI_C_BOOL,   MPI_UNSIGNED_LONG_LONG, MPI_WCHAR,   MPI_CXX_BOOL};
   if (is_one_of(type, text)) return Label::Kind::text;
   if (is_one_of(type, signed_numbers)) return Label::Kind::signed_numbers;
   if (is_one_of(type, unsigned_numbers)) return Label::Kind::unsigned_numbers;

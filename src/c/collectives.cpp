@@ -3,6 +3,7 @@
 
 #include "c/block_arguments.hpp"
 #include "c/shims.hpp"
+#include "comm/comm_access.hpp"
 
 // Collectives of wisp.h: each has a blocking, a nonblocking and a persistent form, and one on a range of
 // ranks. The lists of all are read twice: with int counts, and with MPI_Count.
@@ -27,7 +28,7 @@ std::vector<Outgoing> outgoing(int count, const int* destinations, const void* s
   }
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto* first = static_cast<const std::byte*>(sendbuf) + static_cast<MPI_Aint>(sdispls[i]) * extent;
-    messages[i] = {destinations[i], {first, checked_count(sendcounts[i], "sendcounts[i]"), type}};
+    messages[i] = {destinations[i], {first, checked_count(sendcounts[i], "sendcounts", i), type}};
   }
   return messages;
 }
@@ -100,7 +101,12 @@ extern "C" {
     return guarded("WISP_I" #name "_range", [&] {                                                 \
       out(request, "request");                                                                    \
       const Comm on = comm_of(comm).range(first, last);                                           \
-      put_request(request, on.i##name(WISP_LIST arguments CollectiveOptions()));                  \
+      try {                                                                                       \
+        put_request(request, on.i##name(WISP_LIST arguments CollectiveOptions()));                \
+      } catch (...) {                                                                             \
+        detail::CommAccess::uncount(on);                                                          \
+        throw;                                                                                    \
+      }                                                                                           \
     });                                                                                           \
   }
 WISP_FACES(Barrier, barrier, (), ())

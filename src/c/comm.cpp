@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "c/shims.hpp"
+#include "c/block_arguments.hpp"
 
 // Communicators of wisp.h.
 
@@ -33,7 +33,7 @@ int WISP_Comm_range(WISP_Comm comm, int first, int last, int stride, WISP_Comm* 
 
 int WISP_Comm_subset(WISP_Comm comm, int count, const int ranks[], WISP_Comm* newcomm) {
   return guarded("WISP_Comm_subset", [&] {
-    const std::span<const int> members(ranks, checked_count(count, "count"));
+    const std::span<const int> members = integers_of(ranks, checked_count(count, "count"), "ranks");
     put_comm(newcomm, [&] { return comm_of(comm).subset(members); });
   });
 }

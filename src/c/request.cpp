@@ -15,6 +15,7 @@ namespace {
 class Borrowed {
  public:
   Borrowed(int count, WISP_Request* handles) : handles_(handles, checked_count(count, "count")) {
+    if (!handles_.empty()) given(handles, "requests");
     for (WISP_Request handle : handles_) {
       if (handle != WISP_REQUEST_NULL) alive(handle, MPI_ERR_REQUEST, "request");
     }
@@ -27,14 +28,17 @@ class Borrowed {
   ~Borrowed() {
     for (std::size_t i = 0; i < handles_.size(); ++i) {
       // One that is given twice has gone with its first.
-      if (handles_[i] == WISP_REQUEST_NULL || !handles_[i]->is_alive()) continue;
+      if (handles_[i] == WISP_REQUEST_NULL || !handles_[i]->is_alive() || is_used(*handles_[i])) continue;
       handles_[i]->request = std::move(requests[i]);
       drop_if_ended(handles_[i]);
     }
   }
 
+  static bool is_used(const WISP_Request_object& handle) {
+    return handle.request.active() || handle.request.is_persistent();
+  }
   static void drop_if_ended(WISP_Request& handle) {
-    if (handle->request.active() || handle->request.is_persistent()) return;
+    if (is_used(*handle)) return;
     delete handle;
     handle = WISP_REQUEST_NULL;
   }
@@ -176,7 +180,9 @@ int WISP_Start(WISP_Request* request) {
 
 int WISP_Startall(int count, WISP_Request requests[]) {
   return guarded("WISP_Startall", [&] {
-    for (WISP_Request request : std::span(requests, checked_count(count, "count"))) {
+    const std::size_t given_requests = checked_count(count, "count");
+    if (given_requests > 0) given(requests, "requests");
+    for (WISP_Request request : std::span(requests, given_requests)) {
       persistent_of(request).start();
     }
   });

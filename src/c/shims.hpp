@@ -113,6 +113,13 @@ std::size_t checked_count(Count count, const char* name) {
   return as_size(count);
 }
 
+/// Of an array.
+template <class Count>
+std::size_t checked_count(Count count, const char* name, std::size_t place) {
+  if (count < 0) detail::throw_error(MPI_ERR_COUNT, "{}[{}] = {} is below 0", name, place, count);
+  return as_size(count);
+}
+
 template <class Count>
 ConstBuffer to_send(const void* address, Count count, MPI_Datatype type, const char* count_name) {
   if (address == MPI_IN_PLACE) return in_place();

@@ -51,14 +51,11 @@ namespace wisp::detail {
 
 namespace {
 
-/// Of a block of an address that is null: MPI_BOTTOM is, and then the rest says where the block is.
 [[gnu::noinline]] void check_block_at_null(const char* call, const char* name, const ConstBlocks& blocks,
                                            std::size_t i, std::int64_t begin) {
   const bool has_types = !blocks.types.empty();
   const TypeLayout layout = TypeLayout::of(has_types ? blocks.types[i] : blocks.type);
-  constexpr std::int64_t first_page = 4096;
-  const std::int64_t first = begin * (has_types ? 1 : layout.extent) + layout.true_lower;
-  if (layout.size > 0 && first < first_page) {
+  if (is_nowhere(layout, begin * (has_types ? 1 : layout.extent))) {
     throw_error(MPI_ERR_BUFFER, "{}: {} is null, but its block {} has {} elements", call, name, i,
                 blocks.counts[i]);
   }
@@ -91,6 +88,7 @@ namespace {
     if (!blocks.types.empty() && blocks.types[i] == MPI_DATATYPE_NULL && count > 0) {
       throw_error(MPI_ERR_TYPE, "{}: types[{}] of {} = MPI_DATATYPE_NULL", call, i, name);
     }
+    check_fits(call, name, as_size(count), blocks.types.empty() ? blocks.type : blocks.types[i]);
     const std::int64_t begin = blocks.displacements.empty() ? end_of_last : blocks.displacements[i];
     end_of_last = begin + count;
     if (blocks.address == nullptr && count > 0) [[unlikely]]

@@ -51,6 +51,12 @@ Comm CommAccess::make_numbered(const std::shared_ptr<World>& world, const Group&
   return comm;
 }
 
+void CommAccess::uncount(const Comm& comm) {
+  if (!comm.context_) return;
+  const EngineLock lock = detail::lock(comm.context_, "wisp::Comm");
+  world(comm).uncount_numbered(*comm.context_.get(), comm.group_);
+}
+
 const std::shared_ptr<const GroupNodes>& CommAccess::nodes(const Comm& comm) {
   const EngineLock lock = detail::lock(comm.context_, "wisp::Comm::node");
   std::shared_ptr<const GroupNodes>& nodes = comm.context_->nodes;

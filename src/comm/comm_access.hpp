@@ -22,6 +22,8 @@ struct CommAccess {
   static Comm make_root(std::shared_ptr<World> world, TagLayout::Kind kind);
   /// A communicator of members in a context of its own, numbered for each pair of them.
   static Comm make_numbered(const std::shared_ptr<World>& world, const Group& members);
+  /// Of such a one that nobody else has, nor used: it counts as if it had not been made.
+  static void uncount(const Comm& comm);
   /// A communicator of members, of the kind of the one that they come from.
   static Comm make_within(const Comm& parent, const Group& members);
   /// The tag, without a code, of a persistent operation of `members`, which nobody else has in the context,

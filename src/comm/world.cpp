@@ -168,6 +168,12 @@ void World::add_numbered(Context& context, const Group& members) {
   pair_codes_.count();
 }
 
+void World::uncount_numbered(Context& context, const Group& members) {
+  if (!context.is_numbered || context.extension > 0 || latest_numbered_ != &context) return;
+  pair_numbers_.add(members, -1);
+  pair_codes_.count(-1);
+}
+
 void World::drop_numbered(Context& context) noexcept {
   (context.made_after != nullptr ? context.made_after->made_before : latest_numbered_) = context.made_before;
   if (context.made_before != nullptr) context.made_before->made_after = context.made_after;

@@ -80,6 +80,9 @@ class World {
   /// Lists a context that pairs number, which drops itself; and counts it, unless it is an extension.
   void add_numbered(Context& context, const Group& members);
   void drop_numbered(Context& context) noexcept;
+  /// The latest of them, which was made for an operation that was then refused, counts as if it had not been
+  /// made: on other ranks it was not.
+  void uncount_numbered(Context& context, const Group& members);
   Context* latest_numbered() const { return latest_numbered_; }
 
   /// A code for a context that this process receives messages of, used by no other living one; or -1.

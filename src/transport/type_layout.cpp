@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdint>
 #include <cstring>
 
 #include "transport/device_memory.hpp"
@@ -127,12 +128,25 @@ bool has_large_counts([[maybe_unused]] MPI_Datatype type) {
   return layout;
 }
 
+void check_many_fit(const char* call, const char* name, std::size_t count, MPI_Datatype type) {
+  const TypeLayout layout = TypeLayout::of(type);
+  const std::size_t widest = std::max({layout.size, as_size(std::abs(layout.extent)), std::size_t{1}});
+  if (count > as_size(PTRDIFF_MAX) / widest) {
+    throw_error(MPI_ERR_COUNT, "{}: {} has {} elements of {} bytes, more than memory can hold", call, name,
+                count, widest);
+  }
+}
+
+bool is_nowhere(const TypeLayout& layout, MPI_Aint displacement) {
+  constexpr MPI_Aint first_page = 4096;
+  return layout.size > 0 && displacement + layout.true_lower < first_page;
+}
+
 [[gnu::hot]] void check_address(const char* call, const char* name, const ConstBuffer& buffer) {
+  check_fits(call, name, buffer.count, buffer.type);
   if (buffer.address != nullptr || buffer.count == 0) [[likely]]
     return;
-  const TypeLayout layout = TypeLayout::of(buffer.type);
-  constexpr MPI_Aint first_page = 4096;
-  if (layout.size > 0 && layout.true_lower < first_page) {
+  if (is_nowhere(TypeLayout::of(buffer.type), 0)) {
     throw_error(MPI_ERR_BUFFER, "{}: {} is null, but has {} elements", call, name, buffer.count);
   }
 }

@@ -77,7 +77,17 @@ inline void* element(void* address, std::size_t index, const TypeLayout& layout)
   return static_cast<std::byte*>(address) + static_cast<MPI_Aint>(index) * layout.extent;
 }
 
-/// An error if a buffer of something is at no address, unless the datatype has addresses in it (MPI_BOTTOM).
+/// An error if so many elements are more bytes than there are addresses.
+void check_many_fit(const char* call, const char* name, std::size_t count, MPI_Datatype type);
+inline void check_fits(const char* call, const char* name, std::size_t count, MPI_Datatype type) {
+  constexpr std::size_t surely_fit = std::size_t{1} << 31;
+  if (count > surely_fit) [[unlikely]]
+    check_many_fit(call, name, count, type);
+}
+/// Whether elements so many bytes from a null address are nowhere: MPI_BOTTOM is null, and its datatypes say
+/// where they are.
+bool is_nowhere(const TypeLayout& layout, MPI_Aint displacement);
+/// An error if a buffer of something is nowhere, or too large.
 void check_address(const char* call, const char* name, const ConstBuffer& buffer);
 
 void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype type,

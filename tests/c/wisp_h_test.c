@@ -508,6 +508,47 @@ static void test_blocks_that_are_nowhere(void) {
   free(displs);
 }
 
+/* More elements than there are addresses for. */
+static void test_counts_that_wrap(void) {
+  const MPI_Count many = (MPI_Count)1 << 62;
+  int value = 0;
+  MPI_Count* counts = malloc((size_t)size * sizeof *counts);
+  MPI_Aint* displs = calloc((size_t)size, sizeof *displs);
+  for (int r = 0; r < size; ++r) counts[r] = many;
+  EXPECT(WISP_Bcast_c(&value, many, MPI_INT, 0, comm) == MPI_ERR_COUNT);
+  EXPECT(
+      strcmp(WISP_Error_message(),
+             "WISP_Bcast_c: buffer has 4611686018427387904 elements of 4 bytes, more than memory can hold") ==
+      0);
+  EXPECT(WISP_Allgather_c(&value, many, MPI_INT, &value, many, MPI_INT, comm) == MPI_ERR_COUNT);
+  EXPECT(WISP_Send_c(&value, many, MPI_INT, rank, 0, comm) == MPI_ERR_COUNT);
+  EXPECT(WISP_Allgatherv_c(&value, 1, MPI_INT, &value, counts, displs, MPI_INT, comm) == MPI_ERR_COUNT);
+  free(counts);
+  free(displs);
+}
+
+/* Arrays that are not there. */
+static void test_arrays_at_null(void) {
+  int value = 0;
+  char sentence[200];
+  int* numbers = calloc((size_t)size, sizeof *numbers);
+  WISP_Comm made = WISP_COMM_NULL;
+  EXPECT(WISP_Alltoallv(&value, numbers, NULL, MPI_INT, &value, numbers, numbers, MPI_INT, comm) ==
+         MPI_ERR_ARG);
+  EXPECT(strcmp(WISP_Error_message(), "WISP_Alltoallv: sdispls = NULL") == 0);
+  EXPECT(WISP_Alltoallv(&value, numbers, numbers, MPI_INT, &value, NULL, numbers, MPI_INT, comm) ==
+         MPI_ERR_ARG);
+  EXPECT(strcmp(WISP_Error_message(), "WISP_Alltoallv: recvcounts = NULL") == 0);
+  numbers[size - 1] = -3;
+  EXPECT(WISP_Reduce_scatter(&value, &value, numbers, MPI_INT, MPI_SUM, comm) == MPI_ERR_COUNT);
+  snprintf(sentence, sizeof sentence, "WISP_Reduce_scatter: recvcounts[%d] = -3 is below 0", size - 1);
+  EXPECT(strcmp(WISP_Error_message(), sentence) == 0);
+  EXPECT(WISP_Waitall(1, NULL, MPI_STATUSES_IGNORE) == MPI_ERR_ARG);
+  EXPECT(WISP_Startall(1, NULL) == MPI_ERR_ARG);
+  EXPECT(WISP_Comm_subset(comm, 1, NULL, &made) == MPI_ERR_ARG);
+  free(numbers);
+}
+
 static void test_errors(void) {
   int value = 0;
   WISP_Request request = WISP_REQUEST_NULL;
@@ -530,10 +571,13 @@ static void test_errors(void) {
   EXPECT(WISP_Gatherv(&value, 1, MPI_INT, &value, NULL, NULL, MPI_INT, rank, comm) == MPI_ERR_ARG);
   EXPECT(WISP_Comm_duplicate(MPI_COMM_NULL, &made) == MPI_ERR_COMM);
   test_blocks_that_are_nowhere();
+  test_counts_that_wrap();
+  test_arrays_at_null();
   if (rank == 0) {
     /* Nothing is made, so that nothing is counted on this rank alone. */
     EXPECT(WISP_Comm_range(comm, 0, size - 1, 1, NULL) == MPI_ERR_ARG);
     EXPECT(WISP_Comm_subset(comm, 1, &rank, NULL) == MPI_ERR_ARG);
+    EXPECT(WISP_Ibcast_range(&value, 1, MPI_INT, size, comm, &request, 0, size - 1) == MPI_ERR_ROOT);
   }
   /* Nothing was sent. */
   OK(WISP_Barrier(comm));
@@ -570,6 +614,15 @@ static void test_freed_handles(void) {
     OK(WISP_Ibarrier(comm, &twice[0]));
     twice[1] = twice[0];
     OK(WISP_Waitall(2, twice, MPI_STATUSES_IGNORE));
+    /* And one that does not end yet. */
+    OK(WISP_Irecv(&value, 1, MPI_INT, rank, 3, comm, &twice[0]));
+    twice[1] = twice[0];
+    OK(WISP_Testall(2, twice, &flag, MPI_STATUSES_IGNORE));
+    EXPECT(!flag);
+    value = -1;
+    OK(WISP_Send(&rank, 1, MPI_INT, rank, 3, comm));
+    OK(WISP_Wait(&twice[0], MPI_STATUS_IGNORE));
+    EXPECT(value == rank);
   }
 }
 
