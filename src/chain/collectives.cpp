@@ -65,7 +65,7 @@ Operation make_double_scan(const Chain& chain, Call&& call, const ConstBuffer& s
 Operation make_segmented_scan(const Chain& chain, Call&& call, const Label& color,
                               const ChainOptions& options, bool is_inclusive) {
   if (color.is_undefined()) throw_error(MPI_ERR_ARG, "{}: color is undefined", call.name);
-  call.more({.color = color.ordered_bytes(call.name, "color")});
+  call.more().color = color.ordered_bytes(call.name, "color");
   call.given.is_inclusive = is_inclusive;
   return make(chain, options, std::move(call), [](Link link, const Arguments& given) {
     return chain_segmented_scan(std::move(link), given.more->color, given.reduction(), given.is_inclusive);

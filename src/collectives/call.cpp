@@ -118,7 +118,8 @@ Call&& Call::items(const Operator& op, const ConstBuffer& vector) {
   given.send = send;
   if (!has_all()) return std::move(*this);
   given.receive = whole(receive);
-  return more({.receive = receive});
+  more().receive = receive;
+  return std::move(*this);
 }
 
 [[gnu::hot]] Call&& Call::scattering(const ConstBuffer& send, const Buffer& receive) {
@@ -133,7 +134,8 @@ Call&& Call::items(const Operator& op, const ConstBuffer& vector) {
   given.receive = receive;
   if (!has_all()) return std::move(*this);
   given.send = whole(send);
-  return more({.send = send});
+  more().send = send;
+  return std::move(*this);
 }
 
 Call&& Call::merging(const ConstBuffer& send, const Buffer& receive, const Merge& merge) {
@@ -149,18 +151,24 @@ Call&& Call::merging(const ConstBuffer& send, const Buffer& receive, const Merge
     check_buffer(name, "receive", receive);
     given.receive = receive;
   }
-  return more({.merge = merge});
+  more().merge = merge;
+  return std::move(*this);
 }
 
 [[gnu::hot]] Call&& Call::exchanging(const ConstBlocks& send, const Blocks& receive) {
   given.send = whole(send);
   given.receive = whole(receive);
-  return more({.send = send, .receive = receive});
+  Arguments::More& blocks = more();
+  blocks.send = send;
+  blocks.receive = receive;
+  return std::move(*this);
 }
 
-[[gnu::hot]] Call&& Call::more(Arguments::More what) {
-  given.more = std::make_shared<const Arguments::More>(std::move(what));
-  return std::move(*this);
+[[gnu::hot]] Arguments::More& Call::more() {
+  auto made = std::allocate_shared<Arguments::More>(PoolAllocator<Arguments::More>());
+  Arguments::More& empty = *made;
+  given.more = std::move(made);
+  return empty;
 }
 
 }  // namespace wisp::detail

@@ -86,8 +86,8 @@ class Call {
   Call&& merging(const ConstBuffer& send, const Buffer& receive, const Merge& merge);
   /// Irregular blocks that are checked already.
   Call&& exchanging(const ConstBlocks& send, const Blocks& receive);
-  /// What few collectives have.
-  Call&& more(Arguments::More what);
+  /// What few collectives have, to be filled.
+  Arguments::More& more();
 
   const char* name;
   int rank;

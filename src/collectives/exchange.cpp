@@ -186,10 +186,10 @@ Operation exchange(const Comm& comm, std::span<const Outgoing> messages, Arrival
     detail::check_within(MPI_ERR_RANK, call.name, "destination", message.destination, 0, comm.size() - 1);
     detail::check_buffer(call.name, "block", message.block);
   }
-  detail::Arguments::More more;
+  detail::Arguments::More& more = call.more();
   more.messages.assign(messages.begin(), messages.end());
   more.arrivals = &arrivals;
-  return detail::make_operation(comm, detail::exchange_row, options, call.more(std::move(more)));
+  return detail::make_operation(comm, detail::exchange_row, options, std::move(call));
 }
 
 }  // namespace wisp

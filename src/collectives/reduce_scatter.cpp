@@ -92,7 +92,7 @@ constinit const Collective reduce_scatter_row{.name = "reduce_scatter",
   if (is_in_place(send)) own.count = detail::as_size(counts[detail::as_size(comm.rank())]);
   detail::check_own_block(comm.rank(), call.name, "receive", own, blocks);
   call.items(op, own).operands(all, own, op);
-  call.more({.send = blocks});
+  call.more().send = blocks;
   return detail::make_operation(comm, detail::reduce_scatter_row, options, std::move(call));
 }
 

@@ -148,4 +148,18 @@ class FramePool {
   static inline constinit thread_local std::size_t peak_ = 0;
 };
 
+/// For standard containers and shared objects that live as short as a call.
+template <class T>
+struct PoolAllocator {
+  using value_type = T;
+
+  PoolAllocator() = default;
+  template <class Other>
+  PoolAllocator(const PoolAllocator<Other>&) noexcept {}
+
+  T* allocate(std::size_t count) { return static_cast<T*>(FramePool::allocate(count * sizeof(T))); }
+  void deallocate(T* memory, std::size_t count) noexcept { FramePool::release(memory, count * sizeof(T)); }
+  friend bool operator==(const PoolAllocator&, const PoolAllocator&) { return true; }
+};
+
 }  // namespace wisp::detail
