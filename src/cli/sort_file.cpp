@@ -24,6 +24,8 @@
 namespace wisp::cli {
 namespace {
 
+constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
 std::uint64_t machine_memory() {
   std::ifstream info("/proc/meminfo");
   std::string word;
@@ -33,7 +35,35 @@ std::uint64_t machine_memory() {
     info >> kibibytes;
     return kibibytes * 1024;
   }
-  return std::numeric_limits<std::uint64_t>::max();
+  return no_limit;
+}
+
+/// What schedulers and containers let the ranks of this machine use: the least limit of the control group and
+/// those above it, of either version. Where a file is missing, or says "max", there is none.
+std::uint64_t control_group_memory() {
+  std::uint64_t least = no_limit;
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {  // number:controllers:path
+    const std::size_t controllers = line.find(':') + 1;
+    const std::size_t path = line.find(':', controllers) + 1;
+    const bool is_unified = path == controllers + 1;
+    if (!is_unified &&
+        (',' + line.substr(controllers, path - controllers - 1) + ',').find(",memory,") == std::string::npos)
+      continue;
+    const std::filesystem::path top = is_unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    std::filesystem::path at = top;
+    const auto add_limit = [&] {
+      std::uint64_t limit = 0;
+      if (std::ifstream(at / (is_unified ? "memory.max" : "memory.limit_in_bytes")) >> limit)
+        least = std::min(least, limit);
+    };
+    add_limit();  // in a container the path may be another than inside
+    for (const std::filesystem::path& group : std::filesystem::path(line.substr(path)).relative_path()) {
+      at /= group;
+      add_limit();
+    }
+  }
+  return least;
 }
 
 std::uint64_t memory_of_this_rank() {
@@ -42,7 +72,8 @@ std::uint64_t memory_of_this_rank() {
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   MPI_Comm_size(node, &ranks_here);
   MPI_Comm_free(&node);
-  std::uint64_t limit = machine_memory() / static_cast<std::uint64_t>(ranks_here);
+  std::uint64_t limit =
+      std::min(machine_memory(), control_group_memory()) / static_cast<std::uint64_t>(ranks_here);
   rlimit address_space{};
   if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
     limit = std::min<std::uint64_t>(limit, address_space.rlim_cur);
@@ -178,17 +209,14 @@ namespace {
 /// All ranks write, in parallel: while a block is written, the next one is made.
 class OutputFile final : public Output {
  public:
-  OutputFile(const Comm& comm, const std::string& name) : comm_(comm), path_(name) {
-    std::error_code unresolved;
-    if (std::filesystem::is_symlink(name, unresolved)) {  // it stays, and what it names is written
-      const auto target = std::filesystem::canonical(name, unresolved);
-      if (!unresolved) path_ = target.string();
-    }
+  OutputFile(const Comm& comm, const std::string& name) : comm_(comm), path_(behind_links(name)) {
     const std::string& path = path_;
     std::string problem;
     int process = static_cast<int>(getpid());
     comm.bcast(buffer_of(process), 0);
-    temporary_ = fmt::format("{}.wisp-{}", path, process);
+    // As short for a long name, which may have as many letters as there can be.
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    temporary_ = folder / fmt::format(".wisp-sort-{}-{:x}", process, std::hash<std::string>()(path));
     RemovedWhenInterrupted::begin(temporary_);
     std::signal(SIGXFSZ, SIG_IGN);  // more than ulimit -f allows is an error of the write
     if (comm.rank() == 0) {
@@ -214,6 +242,17 @@ class OutputFile final : public Output {
       throw;
     }
   }
+  /// What links name, whether it exists or not: they stay, and it is written.
+  static std::string behind_links(std::filesystem::path path) {
+    std::error_code error;
+    constexpr int most = 40;  // as the system follows
+    for (int i = 0; i < most && std::filesystem::is_symlink(path, error); ++i) {
+      path = path.parent_path() / std::filesystem::read_symlink(path, error);
+      if (error) break;
+    }
+    return path;
+  }
+
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
@@ -366,6 +405,7 @@ void RunStore::finish(const Comm& comm) {
       problem_ = fmt::format("wisp sort: mapping a temporary file failed: {}", std::strerror(errno));
     } else {
       mapped_ = static_cast<const std::byte*>(mapped);
+      madvise(mapped, file_bytes_, MADV_RANDOM);
     }
   }
   agree_on_errors(comm, problem_);
@@ -375,6 +415,18 @@ std::span<const std::byte> RunStore::run(std::size_t i) const {
   if (i >= runs_.size()) return {};
   const Run& run = runs_[i];
   return run.block.bytes != nullptr ? run.block.span() : std::span(mapped_ + run.offset, run.size);
+}
+
+void RunStore::will_read(std::span<const std::byte> part) const {
+  if (mapped_ == nullptr || part.empty() || part.data() < mapped_ || part.data() >= mapped_ + file_bytes_)
+    return;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  constexpr std::size_t most_at_once = 256 * 1024;  // of more, systems take the beginning
+  const auto begin = static_cast<std::size_t>(part.data() - mapped_);
+  for (std::size_t at = begin / page * page; at < begin + part.size(); at += most_at_once) {
+    madvise(const_cast<std::byte*>(mapped_) + at, std::min(most_at_once, begin + part.size() - at),
+            MADV_WILLNEED);
+  }
 }
 
 void RunStore::forget_pages() const {

@@ -92,6 +92,9 @@ class RunStore {
   void finish(const Comm& comm);
   std::size_t count() const { return runs_.size(); }
   std::span<const std::byte> run(std::size_t i) const;
+  /// Part of a run that will be read: where it is in the file, reading it begins. All else is read as it is
+  /// touched, page by page: who looks for a place in a run needs nothing around it.
+  void will_read(std::span<const std::byte> part) const;
   /// What was read from the file need not stay in memory.
   void forget_pages() const;
 

@@ -60,6 +60,7 @@ class Numbers final : public SortedElements {
     const auto channel = [&] { return comm_.channel("wisp sort"); };
     Cuts cuts = cuts_up_to(
         run_for(comm_, wisp::detail::find_splitters(channel(), ends, runs_, count_, most_, Ascending{})));
+    read_ahead(cuts);
     std::vector<T> received;
     std::vector<Slot> begins = run_for(
         comm_, wisp::detail::exchange_runs<T>(channel(), runs_, cuts.first, cuts.last, false, received));
@@ -120,6 +121,11 @@ class Numbers final : public SortedElements {
       runs_.runs.push_back({reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)});
     }
   }
+
+  std::span<const std::byte> part_of_run(std::size_t run, Slot first, Slot last) const override {
+    return std::as_bytes(runs_.runs[run].subspan(first, last - first));
+  }
+  Slot size_of_run(std::size_t run) const override { return runs_.runs[run].size(); }
 
   void leave_out_equal(std::vector<T>& numbers) {
     const auto equal = [](T a, T b) { return !Ascending{}(a, b) && !Ascending{}(b, a); };
@@ -188,6 +194,7 @@ class StringElements final : public SortedElements {
     const auto channel = [&] { return comm_.channel("wisp sort"); };
     Cuts cuts = cuts_up_to(
         run_for(comm_, wisp::detail::find_splitters(channel(), ends, runs_, count_, most_, std::less<>())));
+    read_ahead(cuts);
     const wisp::detail::ReceivedStrings received =
         run_for(comm_, wisp::detail::exchange_strings(channel(), runs_, cuts.first, cuts.last));
     store_.forget_pages();
@@ -281,6 +288,17 @@ class StringElements final : public SortedElements {
     if (count_ > 0) runs_.mean_length = bytes_ / count_ + 1;
   }
 
+  std::span<const std::byte> part_of_run(std::size_t run, Slot first, Slot last) const override {
+    const wisp::detail::StringRun& of = runs_.runs[run];
+    const auto mark = [&](Slot place) {
+      const Slot block = place / wisp::detail::StringRun::block;
+      return block < of.marks.size() ? of.marks[block] : of.coded.size();
+    };
+    const std::uint64_t begin = mark(first);
+    return of.coded.subspan(begin, mark(last + wisp::detail::StringRun::block - 1) - begin);
+  }
+  Slot size_of_run(std::size_t run) const override { return runs_.runs[run].size; }
+
   struct StoredRun {
     std::size_t marks = 0;
     std::size_t coded = 0;  ///< bytes
@@ -317,6 +335,15 @@ SortedElements::Cuts SortedElements::cuts_up_to(std::vector<Slot> last) {
   cuts.first.insert(cuts.first.end(), cuts.last.begin(), cuts.last.end() - static_cast<std::ptrdiff_t>(runs));
   cut_.assign(cuts.last.end() - static_cast<std::ptrdiff_t>(runs), cuts.last.end());
   return cuts;
+}
+
+void SortedElements::read_ahead(const Cuts& cuts) const {
+  const std::size_t runs = cuts.first.size() / as_size(comm_.size());
+  for (std::size_t run = 0; run < runs; ++run) {
+    const Slot first = cuts.first[run];
+    const Slot last = cuts.last[cuts.last.size() - runs + run];
+    store_.will_read(part_of_run(run, first, std::min(2 * last - first, size_of_run(run))));
+  }
 }
 
 bool SortedElements::follows_equal(bool has_any, const std::string& first, const std::string& last) {

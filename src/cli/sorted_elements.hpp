@@ -72,6 +72,11 @@ class SortedElements {
   };
   /// From where all ranks' parts of a slice end.
   Cuts cuts_up_to(std::vector<Slot> last);
+  /// Begins to read what is between cuts, and as much behind them, which may be the next slice.
+  void read_ahead(const Cuts& cuts) const;
+  /// Elements first … last - 1 of a run.
+  virtual std::span<const std::byte> part_of_run(std::size_t run, Slot first, Slot last) const = 0;
+  virtual Slot size_of_run(std::size_t run) const = 0;
   /// Whether the last element on lower ranks, or of slices before, is equal to `first`; `last` is this
   /// rank's. Collective.
   bool follows_equal(bool has_any, const std::string& first, const std::string& last);

@@ -181,6 +181,30 @@ class Sort(unittest.TestCase):
         self.check(b"\n".join(lines), b"".join(line + b"\n" for line in sorted(lines)), "--memory-limit", "4M", "-T",
                    temporary, ranks=2)
 
+    def test_a_limit_of_the_control_group(self):
+        # As schedulers and containers set it: beyond it, the ranks are killed, and pages of files count too.
+        parent, limit = ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+        if not os.path.isdir(parent):
+            parent, limit = ("/sys/fs/cgroup", "memory.max")
+        group = f"{parent}/wisp-sort-test-{os.getpid()}"
+        try:
+            os.mkdir(group)
+            self.addCleanup(os.rmdir, group)
+            with open(f"{group}/{limit}", "w") as file:
+                file.write(str(160 << 20))
+        except OSError as error:
+            self.skipTest(f"no control group can be made: {error}")
+
+        def enter():
+            with open(f"{group}/cgroup.procs", "w") as file:
+                file.write(str(os.getpid()))
+
+        source = self.path("input", os.urandom(256 << 20))
+        result = subprocess.run([*MPIRUN, "-n", "1", WISP, "sort", source, self.output, "--type", "u64", "--check"],
+                                text=True, capture_output=True, timeout=300, preexec_fn=enter)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("checked: in order", result.stdout)
+
     def test_no_room_for_the_output(self):
         if "impi" in MPIRUN:
             self.skipTest("the shared memory of Intel MPI is a file that is larger than the limit")
@@ -226,6 +250,20 @@ class Sort(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue(os.path.islink(self.output))
         with open(target, "rb") as file:
+            self.assertEqual(file.read(), b"a\nb\n")
+
+        os.remove(target)  # and what it names is made
+        result = run("sort", self.path("input", b"d\nc\n"), self.output)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(os.path.islink(self.output))
+        with open(target, "rb") as file:
+            self.assertEqual(file.read(), b"c\nd\n")
+
+    def test_the_longest_name(self):
+        self.output = self.path("o" * 255)
+        result = run("sort", self.path("input", b"b\na\n"), self.output)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.output, "rb") as file:
             self.assertEqual(file.read(), b"a\nb\n")
 
     def test_options_may_stand_anywhere(self):
