@@ -98,8 +98,11 @@ std::vector<std::string> run_in_processes(const std::vector<std::function<std::s
   const std::size_t most = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::string> texts(tasks.size());
   Pipe numbers;
-  // Each process takes the next number, of up to 16,384 that a pipe holds. From the end: benchmarks list what
-  // is short before what is long, and what is short shall come last.
+  // Each process takes the next number, of those that a pipe holds. From the end: benchmarks list what is
+  // short before what is long, and what is short shall come last.
+  constexpr std::size_t pipe_bytes = 65536;
+  if (tasks.size() > pipe_bytes / sizeof(std::uint32_t))
+    throw Error(MPI_ERR_OTHER, "wisp simulate: more simulations than a pipe holds numbers");
   for (auto task = static_cast<std::uint32_t>(tasks.size()); task-- > 0;) {
     std::fwrite(&task, sizeof(task), 1, numbers.to.get());
   }
@@ -110,7 +113,8 @@ std::vector<std::string> run_in_processes(const std::vector<std::function<std::s
   for (std::size_t i = 0; i < std::min(most, tasks.size()); ++i) {
     Pipe told;
     const pid_t child = fork();
-    if (child < 0) throw Error(MPI_ERR_OTHER, "wisp simulate: no other process");
+    if (child < 0 && children.empty()) throw Error(MPI_ERR_OTHER, "wisp simulate: no other process");
+    if (child < 0) break;  // fewer do
     if (child == 0) {
       compute(tasks, fileno(numbers.from.get()), told.to.get());
       _exit(0);  // nothing of MPI's is ended here: it is the parent's

@@ -107,18 +107,6 @@ MPI_Comm duplicate_of(MPI_Comm comm) {
   return ours;
 }
 
-void check_comm(MPI_Comm comm, const char* call) {
-  const std::string name(call);
-  const bool may_be_of_session = mpi_has_sessions && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
-  if (!has_mpi_world() && !may_be_of_session) {
-    throw Error(MPI_ERR_OTHER, name + ": MPI is not running (between MPI_Init and MPI_Finalize)");
-  }
-  if (comm == MPI_COMM_NULL) throw Error(MPI_ERR_COMM, name + ": comm = MPI_COMM_NULL");
-  int is_inter = 0;
-  check_mpi(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
-  if (is_inter != 0) throw Error(MPI_ERR_COMM, name + ": comm is an intercommunicator");
-}
-
 }  // namespace
 
 bool environment_says_check() {

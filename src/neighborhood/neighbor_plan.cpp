@@ -231,9 +231,6 @@ Located locate_regular(const char* call, const char* name, const ConstBuffer& al
 }
 
 Located locate_irregular(const char* call, const char* name, const ConstBlocks& given, int blocks) {
-  if (is_in_place(given)) {
-    throw_error(MPI_ERR_BUFFER, "{}: {} cannot be MPI_IN_PLACE", call, name);
-  }
   if (blocks == 0) return {};
   check_irregular(blocks, "neighbors", call, name, given);
   const BlockList list = BlockList::irregular(given, blocks);

@@ -11,6 +11,7 @@
 #include "neighborhood/choice.hpp"
 #include "neighborhood/neighborhood_state.hpp"
 #include "neighborhood/schedules.hpp"
+#include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
@@ -104,6 +105,7 @@ Neighborhood Neighborhood::adjacent(const Comm& comm, std::span<const int> sourc
 }
 
 Neighborhood Neighborhood::of_graph(MPI_Comm graph) {
+  check_comm(graph, "wisp::Neighborhood::of_graph", "graph");
   int topology = MPI_UNDEFINED;
   check_mpi(MPI_Topo_test(graph, &topology), "MPI_Topo_test");
   if (topology != MPI_DIST_GRAPH) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
@@ -67,6 +68,7 @@ Torus::Torus(std::vector<int> dims, std::vector<int> periods)
 }
 
 Torus Torus::of_cart(MPI_Comm cart) {
+  detail::check_comm(cart, "wisp::Torus::of_cart", "cart");
   int status = MPI_UNDEFINED;
   detail::check_mpi(MPI_Topo_test(cart, &status), "MPI_Topo_test");
   if (status != MPI_CART) {

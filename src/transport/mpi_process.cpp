@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -12,6 +13,17 @@ bool has_mpi_world() noexcept {
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   return initialized != 0 && finalized == 0;
+}
+
+void check_comm(MPI_Comm comm, const char* call, const char* name) {
+  const bool may_be_of_session = mpi_has_sessions && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
+  if (!has_mpi_world() && !may_be_of_session) {
+    throw_error(MPI_ERR_OTHER, "{}: MPI is not running (between MPI_Init and MPI_Finalize)", call);
+  }
+  if (comm == MPI_COMM_NULL) throw_error(MPI_ERR_COMM, "{}: {} = MPI_COMM_NULL", call, name);
+  int is_inter = 0;
+  check_mpi(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
+  if (is_inter != 0) throw_error(MPI_ERR_COMM, "{}: {} is an intercommunicator", call, name);
 }
 
 #ifdef MPI_SESSION_NULL

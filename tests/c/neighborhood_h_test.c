@@ -255,6 +255,9 @@ static void test_errors(void) {
   EXPECT(WISP_Neighborhood_create(comm, 1, &size, NULL, S, NULL, NULL, &made) == MPI_ERR_ARG);
   EXPECT(WISP_Neighborhood_create(comm, 1, &size, NULL, -1, offsets, NULL, &made) == MPI_ERR_COUNT);
   EXPECT(WISP_Neighborhood_create_cart(MPI_COMM_WORLD, S, offsets, NULL, &made) == MPI_ERR_TOPOLOGY);
+  EXPECT(WISP_Neighborhood_create_cart(MPI_COMM_NULL, S, offsets, NULL, &made) == MPI_ERR_COMM);
+  EXPECT(strcmp(WISP_Error_message(), "WISP_Neighborhood_create_cart: cart = MPI_COMM_NULL") == 0);
+  EXPECT(WISP_Neighborhood_create_graph(MPI_COMM_NULL, &made) == MPI_ERR_COMM);
   EXPECT(WISP_Neighbor_alltoall(in, COUNT, MPI_INT, out, COUNT, MPI_INT, WISP_NEIGHBORHOOD_NULL) ==
          MPI_ERR_ARG);
   EXPECT(WISP_Neighbor_alltoall(in, COUNT, MPI_INT, out, COUNT + 1, MPI_INT, neighborhood) ==
