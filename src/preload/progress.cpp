@@ -71,6 +71,7 @@ Progress::Watcher Progress::watch(Request started, Started& state) {
   } catch (...) {
     state.error_class = MPI_ERR_OTHER;
   }
+  if (state.error_class != MPI_SUCCESS) has_failed_ = true;
   state.served->end_operation();
   PMPI_Grequest_complete(state.request);
   --in_flight_;

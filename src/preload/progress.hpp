@@ -46,6 +46,8 @@ class Progress {
   /// Nothing is in flight, and MPI knows of all that has ended: what is idle may wait in MPI alone, where
   /// MPICH does not hear of requests that another thread completes.
   bool is_idle() const { return in_flight_.load(std::memory_order_relaxed) == 0; }
+  /// Some operation has failed, perhaps one that the program has yet to wait for.
+  bool has_failed() const { return has_failed_.load(std::memory_order_relaxed); }
   /// Moves all until done() says so.
   template <class Done>
   void wait_until(Done done) {
@@ -85,6 +87,7 @@ class Progress {
   std::condition_variable has_work_;
   std::thread looker_;
   std::atomic<int> in_flight_ = 0;
+  std::atomic<bool> has_failed_ = false;
   std::atomic<bool> is_waited_for_ = false;
   bool ends_ = false;
   detail::Engine* engine_ = nullptr;

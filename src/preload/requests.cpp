@@ -28,6 +28,23 @@ int testing(Native native) {
   return native();
 }
 
+/// One after the other, where one of them has failed: Open MPI's MPI_Waitall never returns then, if MPI
+/// serves several threads.
+int wait_each(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  bool has_failed = false;
+  for (int i = 0; i < count; ++i) {
+    MPI_Status status;
+    const int code = MPI_Wait(&requests[i], &status);
+    has_failed = has_failed || code != MPI_SUCCESS;
+    if (statuses == MPI_STATUSES_IGNORE) continue;
+    statuses[i] = status;
+    statuses[i].MPI_ERROR = code;
+  }
+  if (!has_failed) return MPI_SUCCESS;
+  PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_IN_STATUS);
+  return MPI_ERR_IN_STATUS;
+}
+
 }  // namespace
 
 #define WISP_NATIVE(name) static const auto native = next_of("MPI_" #name, &PMPI_##name)
@@ -53,6 +70,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
       return done >= count || progress.is_idle();
     });
   }
+  if (progress.has_failed() && requests != nullptr) return wait_each(count, requests, statuses);
   return native(count, requests, statuses);
 }
 

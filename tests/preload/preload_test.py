@@ -110,6 +110,15 @@ class Programs(unittest.TestCase):
             for calls, after in (("all", "0"), ("all", "1"), ("all,iall", "0")):
                 self.assert_same([program], ranks, "--calls", calls, "--after", after)
 
+    @unittest.skipIf(CC.endswith("_abi") and "impi" in MPIRUN, "Intel's library for the standard ABI returns no errors")
+    def test_what_fails_is_heard_in_waits(self):
+        program = self.compile("truncated.c")
+        for ranks in RANKS[1:4]:
+            code, written, said = preloaded([program], ranks, "--calls", "all,iall", "--after", "0")
+            self.assertEqual(code, 0, said)
+            self.assertEqual(written, [f"{rank}: MPI_SUCCESS" for rank in range(ranks - 1)] +
+                             [f"{ranks - 1}: MPI_ERR_IN_STATUS, MPI_ERR_TRUNCATE, then MPI_SUCCESS"])
+
     def test_another_thread_may_call_as_it_did_before(self):
         program = self.compile("threads.c", "-pthread")
         counts = taken(self.assert_same([program], 3, "--calls", "all", "--after", "0", "--report"))
