@@ -222,7 +222,9 @@ class OutputFile final : public Output {
     if (comm.rank() == 0) {
       std::error_code code;
       const auto status = std::filesystem::status(path, code);
-      if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+      if (std::filesystem::is_symlink(path, code)) {
+        problem = fmt::format("wisp sort: the output {} is not writable: {}", name, std::strerror(ELOOP));
+      } else if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
         problem = fmt::format("wisp sort: the output {} exists and is not a regular file", path);
       } else if ((std::filesystem::exists(status) && access(path.c_str(), W_OK) != 0) ||
                  !std::ofstream(temporary_)) {
@@ -242,7 +244,8 @@ class OutputFile final : public Output {
       throw;
     }
   }
-  /// What links name, whether it exists or not: they stay, and it is written.
+  /// What links name, whether it exists or not: they stay, and it is written. Still a link if there are too
+  /// many.
   static std::string behind_links(std::filesystem::path path) {
     std::error_code error;
     constexpr int most = 40;  // as the system follows

@@ -73,7 +73,9 @@ Progress::Watcher Progress::watch(Request started, Started& state) {
   }
   if (state.error_class != MPI_SUCCESS) has_failed_ = true;
   state.served->end_operation();
-  PMPI_Grequest_complete(state.request);
+  const MPI_Request request = state.request;
+  PMPI_Grequest_complete(request);
+  started_.erase(request);
   --in_flight_;
 }
 
@@ -150,6 +152,12 @@ bool Progress::free(MPI_Request* request, int& code) {
   return true;
 }
 
+bool Progress::is_in_flight(MPI_Request request) {
+  const std::lock_guard held(mutex_);
+  const auto found = persistent_.find(request);
+  return found != persistent_.end() ? found->second->is_active : started_.contains(request);
+}
+
 int Progress::hand_out(Request started, Served& served, MPI_Request* request) {
   auto* state = new Started;
   const int code = PMPI_Grequest_start(query, &Started::drop, cancel, state, &state->request);
@@ -162,6 +170,7 @@ int Progress::hand_out(Request started, Served& served, MPI_Request* request) {
   state->served = &served;
   served.begin_operation();
   ++in_flight_;
+  started_.insert(state->request);
   watch(std::move(started), *state);
   has_work_.notify_one();
   return MPI_SUCCESS;

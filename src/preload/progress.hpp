@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "async/engine.hpp"
@@ -46,6 +47,8 @@ class Progress {
   /// Nothing is in flight, and MPI knows of all that has ended: what is idle may wait in MPI alone, where
   /// MPICH does not hear of requests that another thread completes.
   bool is_idle() const { return in_flight_.load(std::memory_order_relaxed) == 0; }
+  /// Whether the request is of an operation of ours that has not ended, or not so that MPI knows.
+  bool is_in_flight(MPI_Request request);
   /// Some operation has failed, perhaps one that the program has yet to wait for.
   bool has_failed() const { return has_failed_.load(std::memory_order_relaxed); }
   /// Moves all until done() says so.
@@ -91,6 +94,7 @@ class Progress {
   std::atomic<bool> is_waited_for_ = false;
   bool ends_ = false;
   detail::Engine* engine_ = nullptr;
+  std::set<MPI_Request> started_;  ///< of nonblocking operations in flight
   std::map<MPI_Request, std::unique_ptr<Persistent>> persistent_;
   MPI_Comm to_oneself_ = MPI_COMM_NULL;
   int next_tag_ = 0;

@@ -186,6 +186,19 @@ static void write_beside(MPI_Comm comm, const char* program) {
     if (there != rank) printf("%d is in the file of rank %d\n", there, rank);
     look_at(&sum, sizeof sum);
   }
+  int p, token = 0;
+  MPI_Comm_size(comm, &p);
+  if (p > 1) {
+    /* And while one is in flight that cannot end before. */
+    if (rank == 1) MPI_Recv(&token, 1, MPI_INT, 0, 10, comm, MPI_STATUS_IGNORE);
+    MPI_Ibarrier(comm, &requests[1]);
+    if (rank == 0) {
+      MPI_File_iwrite_at(file, 0, &rank, 1, MPI_INT, &requests[0]);
+      MPI_Waitall(1, requests, MPI_STATUSES_IGNORE);
+      MPI_Send(&token, 1, MPI_INT, 1, 10, comm);
+    }
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+  }
   MPI_File_close(&file);
 }
 

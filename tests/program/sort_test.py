@@ -259,6 +259,11 @@ class Sort(unittest.TestCase):
         with open(target, "rb") as file:
             self.assertEqual(file.read(), b"c\nd\n")
 
+    def test_an_output_that_is_a_link_to_itself(self):
+        os.symlink("output", self.output)
+        self.refuse("is not writable: Too many levels of symbolic links", self.path("input", b"b\na\n"), self.output)
+        self.assertTrue(os.path.islink(self.output))
+
     def test_the_longest_name(self):
         self.output = self.path("o" * 255)
         result = run("sort", self.path("input", b"b\na\n"), self.output)
