@@ -175,7 +175,7 @@ int WISP_Neighborhood_get(WISP_Neighborhood neighborhood, int max, int sources[]
     const Neighborhood& on = neighborhood_of(neighborhood);
     put_list(on.sources(), max, 1, sources);
     put_list(on.targets(), max, 1, targets);
-    if (weights != nullptr) put_list(on.stencil().weights(), max, 1, weights);
+    if (weights != nullptr && on.has_stencil()) put_list(on.stencil().weights(), max, 1, weights);
   });
 }
 

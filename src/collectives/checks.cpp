@@ -1,5 +1,7 @@
 #include "collectives/checks.hpp"
 
+#include <cstdlib>
+
 #include "collectives/block_list.hpp"
 #include "transport/throw_error.hpp"
 
@@ -51,6 +53,18 @@ namespace wisp::detail {
 
 namespace {
 
+/// Of a block whose displacement is large.
+[[gnu::noinline]] void check_place(const char* call, const char* name, const ConstBlocks& blocks,
+                                   std::size_t i, std::int64_t begin) {
+  const MPI_Aint unit = blocks.types.empty() ? TypeLayout::of(blocks.type).extent : 1;
+  std::int64_t bytes = 0;
+  std::int64_t end = 0;
+  if (!__builtin_mul_overflow(begin, unit, &bytes) && !__builtin_add_overflow(begin, blocks.counts[i], &end))
+    return;
+  throw_error(MPI_ERR_ARG, "{}: displacement {} of block {} of {} is further than memory reaches", call,
+              begin, i, name);
+}
+
 [[gnu::noinline]] void check_block_at_null(const char* call, const char* name, const ConstBlocks& blocks,
                                            std::size_t i, std::int64_t begin) {
   const bool has_types = !blocks.types.empty();
@@ -79,6 +93,7 @@ namespace {
   } else if (blocks.type == MPI_DATATYPE_NULL) {
     throw_error(MPI_ERR_TYPE, "{}: the datatype of {} is MPI_DATATYPE_NULL", call, name);
   }
+  constexpr std::int64_t surely_in_memory = std::int64_t{1} << 31;
   std::int64_t end_of_last = 0;
   for (std::size_t i = 0; i < blocks.counts.size(); ++i) {
     const std::int64_t count = blocks.counts[i];
@@ -90,7 +105,8 @@ namespace {
     }
     check_fits(call, name, as_size(count), blocks.types.empty() ? blocks.type : blocks.types[i]);
     const std::int64_t begin = blocks.displacements.empty() ? end_of_last : blocks.displacements[i];
-    end_of_last = begin + count;
+    if (__builtin_add_overflow(begin, count, &end_of_last) || std::abs(begin) > surely_in_memory) [[unlikely]]
+      check_place(call, name, blocks, i, begin);
     if (blocks.address == nullptr && count > 0) [[unlikely]]
       check_block_at_null(call, name, blocks, i, begin);
     const bool is_within = begin >= 0 && static_cast<std::uint64_t>(end_of_last) <= blocks.room;

@@ -125,14 +125,21 @@ Neighborhood Neighborhood::of_graph(MPI_Comm graph) {
   return adjacent(Comm::duplicate(graph), sources, targets);
 }
 
+namespace {
+
+Neighborhood::State& existing(const std::shared_ptr<Neighborhood::State>& state) {
+  if (state == nullptr) throw Error(MPI_ERR_ARG, "wisp::Neighborhood: the neighborhood is empty");
+  return *state;
+}
+
+}  // namespace
+
 bool Neighborhood::has_stencil() const {
-  comm();
-  return state_->lists == nullptr;
+  return existing(state_).lists == nullptr;
 }
 
 const Comm& Neighborhood::comm() const {
-  if (state_ == nullptr) throw Error(MPI_ERR_ARG, "wisp::Neighborhood: the neighborhood is empty");
-  return state_->comm;
+  return existing(state_).comm;
 }
 const Stencil& Neighborhood::stencil() const {
   if (!has_stencil()) {
@@ -141,15 +148,16 @@ const Stencil& Neighborhood::stencil() const {
   return state_->stencil;
 }
 std::span<const int> Neighborhood::sources() const {
-  return state_->sources;
+  return existing(state_).sources;
 }
 std::span<const int> Neighborhood::targets() const {
-  return state_->targets;
+  return existing(state_).targets;
 }
 
 int Neighborhood::find_rank(int rank) const {
-  const auto found = std::find(state_->targets.begin(), state_->targets.end(), rank);
-  return found == state_->targets.end() ? -1 : static_cast<int>(found - state_->targets.begin());
+  const std::vector<int>& ranks = existing(state_).targets;
+  const auto found = std::ranges::find(ranks, rank);
+  return found == ranks.end() ? -1 : static_cast<int>(found - ranks.begin());
 }
 
 int Neighborhood::find_offset(std::span<const int> offset) const {
@@ -195,7 +203,7 @@ std::string Neighborhood::describe(NeighborPattern pattern, std::size_t bytes) c
 }
 
 void Neighborhood::check_operations(bool enabled) {
-  state_->checks_operations = enabled;
+  existing(state_).checks_operations = enabled;
 }
 
 /// Every rank tells its targets how many blocks it has for them.

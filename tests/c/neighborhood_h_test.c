@@ -222,6 +222,9 @@ static void test_lists(void) {
     }
     OK(WISP_Neighborhood_degrees(lists, &in_degree, &out_degree));
     EXPECT(in_degree == 3 && out_degree == 3);
+    receive[0] = -1; /* there are no weights */
+    OK(WISP_Neighborhood_get(lists, 3, send, NULL, receive));
+    EXPECT(send[0] == sources[0] && receive[0] == -1);
     for (i = 0; i < 3; ++i) send[i] = 10 * rank + i;
     OK(WISP_Neighbor_alltoall_init(send, 1, MPI_INT, receive, 1, MPI_INT, lists, MPI_INFO_NULL, &request));
     for (i = 0; i < 2; ++i) {

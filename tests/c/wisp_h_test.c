@@ -523,6 +523,9 @@ static void test_counts_that_wrap(void) {
   EXPECT(WISP_Allgather_c(&value, many, MPI_INT, &value, many, MPI_INT, comm) == MPI_ERR_COUNT);
   EXPECT(WISP_Send_c(&value, many, MPI_INT, rank, 0, comm) == MPI_ERR_COUNT);
   EXPECT(WISP_Allgatherv_c(&value, 1, MPI_INT, &value, counts, displs, MPI_INT, comm) == MPI_ERR_COUNT);
+  for (int r = 0; r < size; ++r) counts[r] = 1;
+  displs[size - 1] = (MPI_Aint)1 << 62;
+  EXPECT(WISP_Allgatherv_c(&value, 1, MPI_INT, &value, counts, displs, MPI_INT, comm) == MPI_ERR_ARG);
   free(counts);
   free(displs);
 }

@@ -375,6 +375,10 @@ TEST(NeighborhoodTest, ErrorsNameTheArgument) {
       error_of(cluster,
                [&](Comm) -> Task<> { co_await neighbor_alltoall(Neighborhood(), ConstBuffer(), Buffer()); }),
       "wisp::neighbor_alltoall: the neighborhood is empty");
+  EXPECT_THROW(Neighborhood().sources(), Error);
+  EXPECT_THROW(Neighborhood().targets(), Error);
+  EXPECT_THROW(Neighborhood().find_rank(0), Error);
+  EXPECT_THROW(Neighborhood().check_operations(true), Error);
 }
 
 TEST(NeighborhoodTest, ACheckNamesTheFirstRankAndOffsetThatDifferOnEveryRank) {
