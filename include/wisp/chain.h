@@ -88,8 +88,9 @@ extern const char WISP_Undefined_color;
 /* The ranks with this rank's color, in the order of their keys, and of their old ranks where keys are equal.
    A label is `count` elements: of MPI_CHAR or MPI_BYTE, each rank's own number, ordered as strings; of
    integer types, MPI_FLOAT and MPI_DOUBLE, ordered as numbers, and of any other type, compared by `order`, as
-   many on every rank. With MPI_DATATYPE_NULL as its type there is no splitting, or no ordering; an order may be
-   NULL. Any number is a color. The info may hold wisp_algorithm. The handle is set when the request is done.
+   many on every rank. With MPI_DATATYPE_NULL as its type there is no splitting, or no ordering; an order may
+   be NULL. Any number is a color. The info may hold wisp_algorithm. The handle is set when the request is
+   done.
  */
 int WISP_Split(WISP_Chain chain, const void* color, int color_count, MPI_Datatype color_type,
                const WISP_Order* color_order, const void* key, int key_count, MPI_Datatype key_type,
