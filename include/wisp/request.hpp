@@ -47,6 +47,7 @@ class RunningTask {
   bool done() const noexcept { return handle_.done(); }
   void resume() const { handle_.resume(); }
   void continue_with(std::coroutine_handle<> awaiting) const noexcept { promise_->continuation = awaiting; }
+  bool has_failed() const noexcept { return promise_->exception != nullptr; }
   Status take() const {
     if (promise_->exception) std::rethrow_exception(promise_->exception);
     return status_ != nullptr ? **status_ : Status();
@@ -134,7 +135,9 @@ class [[nodiscard]] Request {
 };
 
 /// As MPI_Startall, MPI_Testall, MPI_Waitall, MPI_Testany, …; inactive requests count as done in `all` and
-/// are passed over in `any` and `some`, which give nothing if no request is active.
+/// are passed over in `any` and `some`, which give nothing if no request is active. An operation that has
+/// failed is told of by its exception, and nothing else with it: what is done otherwise stays for the next
+/// call, or, of `all`, is in `statuses` if it comes before.
 void start_all(std::span<Request> requests);
 /// `statuses`, if there are any, are one for each request.
 bool test_all(std::span<Request> requests, std::span<Status> statuses = {});

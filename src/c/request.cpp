@@ -63,8 +63,19 @@ void with_request(WISP_Request* request, Body body) {
   body(handle);
 }
 
-void put_statuses(MPI_Status* statuses, const std::vector<Status>& from) {
-  for (std::size_t i = 0; i < from.size(); ++i) put_status(statuses, i, from[i]);
+/// Those of all requests for which `wait` is over; if one has failed, of those before it.
+template <class Wait>
+void put_statuses(MPI_Status* statuses, std::size_t count, Wait wait) {
+  std::vector<Status> results(count);
+  struct PutAtEnd {
+    MPI_Status* statuses;
+    const std::vector<Status>& results;
+    bool is_over = true;
+    ~PutAtEnd() {
+      for (std::size_t i = 0; is_over && i < results.size(); ++i) put_status(statuses, i, results[i]);
+    }
+  } put{statuses, results};
+  put.is_over = wait(results);
 }
 
 Request& persistent_of(WISP_Request request) {
@@ -114,20 +125,22 @@ int WISP_Wait(WISP_Request* request, MPI_Status* status) {
 
 int WISP_Testall(int count, WISP_Request requests[], int* flag, MPI_Status* statuses) {
   return guarded("WISP_Testall", [&] {
-    out(flag, "flag");
+    out(flag, "flag") = 0;
     Borrowed borrowed(count, requests);
-    std::vector<Status> results(borrowed.requests.size());
-    *flag = test_all(borrowed.requests, results) ? 1 : 0;
-    if (*flag != 0) put_statuses(statuses, results);
+    put_statuses(statuses, borrowed.requests.size(), [&](std::vector<Status>& results) {
+      *flag = test_all(borrowed.requests, results) ? 1 : 0;
+      return *flag != 0;
+    });
   });
 }
 
 int WISP_Waitall(int count, WISP_Request requests[], MPI_Status* statuses) {
   return guarded("WISP_Waitall", [&] {
     Borrowed borrowed(count, requests);
-    std::vector<Status> results(borrowed.requests.size());
-    wait_all(borrowed.requests, results);
-    put_statuses(statuses, results);
+    put_statuses(statuses, borrowed.requests.size(), [&](std::vector<Status>& results) {
+      wait_all(borrowed.requests, results);
+      return true;
+    });
   });
 }
 

@@ -209,7 +209,8 @@ std::vector<Completion> test_some(std::span<Request> requests) {
   if (several.engine() != nullptr && std::ranges::none_of(requests, is_done)) several.engine()->look();
   std::vector<Completion> completions;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (is_done(requests[i])) completions.push_back({i, requests[i].take()});
+    if (!is_done(requests[i]) || (!completions.empty() && requests[i].operation_.has_failed())) continue;
+    completions.push_back({i, requests[i].take()});
   }
   return completions;
 }
