@@ -424,7 +424,7 @@ void RunStore::will_read(std::span<const std::byte> part) const {
   if (mapped_ == nullptr || part.empty() || part.data() < mapped_ || part.data() >= mapped_ + file_bytes_)
     return;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  constexpr std::size_t most_at_once = 256 * 1024;  // of more, systems take the beginning
+  constexpr std::size_t most_at_once = std::size_t{1} << 18;  // of more, systems take the beginning
   const auto begin = static_cast<std::size_t>(part.data() - mapped_);
   for (std::size_t at = begin / page * page; at < begin + part.size(); at += most_at_once) {
     madvise(const_cast<std::byte*>(mapped_) + at, std::min(most_at_once, begin + part.size() - at),
