@@ -45,6 +45,10 @@ Integers integers(const On& on, const Int* first, const char* name) {
 }
 
 template <class On>
+MPI_Datatype datatypes(const On&, MPI_Datatype type, const char*) {
+  return type;
+}
+template <class On>
 std::span<const MPI_Datatype> datatypes(const On& on, const MPI_Datatype* first, const char* name) {
   if (first == nullptr && on.size() > 0) throw Error(MPI_ERR_ARG, std::string(name) + " = NULL");
   return {first, as_size(on.size())};
@@ -57,26 +61,16 @@ struct ArrayNames {
   const char* types;
 };
 
-template <class On, class Count, class Displacement>
-Blocks blocks(const On& on, void* address, const Count* counts, const Displacement* displs, MPI_Datatype type,
+/// Of one datatype, or of one for each block.
+template <class On, class Count, class Displacement, class Types>
+Blocks blocks(const On& on, void* address, const Count* counts, const Displacement* displs, Types types,
               const ArrayNames& names) {
-  return {address, integers(on, counts, names.counts), integers(on, displs, names.displs), type};
-}
-template <class On, class Count, class Displacement>
-ConstBlocks blocks(const On& on, const void* address, const Count* counts, const Displacement* displs,
-                   MPI_Datatype type, const ArrayNames& names) {
-  if (address == MPI_IN_PLACE) return blocks_in_place();
-  return {address, integers(on, counts, names.counts), integers(on, displs, names.displs), type};
-}
-template <class On, class Count, class Displacement>
-Blocks blocks(const On& on, void* address, const Count* counts, const Displacement* displs,
-              const MPI_Datatype* types, const ArrayNames& names) {
   return {address, integers(on, counts, names.counts), integers(on, displs, names.displs),
           datatypes(on, types, names.types)};
 }
-template <class On, class Count, class Displacement>
+template <class On, class Count, class Displacement, class Types>
 ConstBlocks blocks(const On& on, const void* address, const Count* counts, const Displacement* displs,
-                   const MPI_Datatype* types, const ArrayNames& names) {
+                   Types types, const ArrayNames& names) {
   if (address == MPI_IN_PLACE) return blocks_in_place();
   return {address, integers(on, counts, names.counts), integers(on, displs, names.displs),
           datatypes(on, types, names.types)};
@@ -132,15 +126,9 @@ inline Degree received_on(const Neighborhood& on) {
   return {static_cast<int>(on.sources().size())};
 }
 
-/// An array argument of `count` integers; it may be null if there are none.
-inline std::span<const int> integers_of(const int* first, std::size_t count, const char* name) {
-  if (count == 0) return {};
-  return {&out(first, name), count};
-}
-
 inline Offsets offsets_of(int dimensions, int count, const int* flat, const char* name) {
   const auto d = as_size(dimensions);
-  const std::span<const int> all = integers_of(flat, checked_count(count, "s") * d, name);
+  const std::span<const int> all = array_of(flat, checked_count(count, "s") * d, name);
   Offsets offsets(dimensions);
   for (int i = 0; i < count; ++i) offsets.add(all.subspan(as_size(i) * d, d));
   return offsets;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "c/block_arguments.hpp"
+#include "c/shims.hpp"
 
 // Communicators of wisp.h.
 
@@ -33,7 +33,7 @@ int WISP_Comm_range(WISP_Comm comm, int first, int last, int stride, WISP_Comm* 
 
 int WISP_Comm_subset(WISP_Comm comm, int count, const int ranks[], WISP_Comm* newcomm) {
   return guarded("WISP_Comm_subset", [&] {
-    const std::span<const int> members = integers_of(ranks, checked_count(count, "count"), "ranks");
+    const std::span<const int> members = array_of(ranks, checked_count(count, "count"), "ranks");
     put_comm(newcomm, [&] { return comm_of(comm).subset(members); });
   });
 }
@@ -127,8 +127,7 @@ int WISP_Comm_set_name(WISP_Comm comm, const char* name) {
 
 int WISP_Comm_get_failed(WISP_Comm comm, int maxranks, int ranks[], int* count) {
   return guarded("WISP_Comm_get_failed", [&] {
-    const std::span<int> first(ranks, checked_count(maxranks, "maxranks"));
-    if (!first.empty()) out(ranks, "ranks");
+    const std::span<int> first = array_of(ranks, checked_count(maxranks, "maxranks"), "ranks");
     const std::vector<int> failed = comm_of(comm).failed();
     out(count, "count") = static_cast<int>(failed.size());
     std::copy_n(failed.begin(), std::min(failed.size(), first.size()), first.begin());

@@ -42,7 +42,7 @@ void put_index(int index, int* to) {
 }
 
 std::span<const int> offset_of(const Neighborhood& on, const int* offset) {
-  return integers_of(offset, as_size(on.torus().dimensions()), "offset");
+  return array_of(offset, as_size(on.torus().dimensions()), "offset");
 }
 
 /// The options that an info holds: wisp_algorithm, wisp_ports, wisp_copying.
@@ -108,7 +108,7 @@ int WISP_Neighborhood_create(WISP_Comm comm, int d, const int dims[], const int 
                              const int offsets[], const int weights[], WISP_Neighborhood* neighborhood) {
   return guarded("WISP_Neighborhood_create", [&] {
     out(neighborhood, "neighborhood");
-    const std::span<const int> sizes = integers_of(dims, checked_count(d, "d"), "dims");
+    const std::span<const int> sizes = array_of(dims, checked_count(d, "d"), "dims");
     const std::vector<int> periodic =
         periods == nullptr ? std::vector<int>() : std::vector<int>(periods, periods + d);
     const Stencil stencil(Torus({sizes.begin(), sizes.end()}, periodic), offsets_of(d, s, offsets, "offsets"),
@@ -131,8 +131,8 @@ int WISP_Neighborhood_create_adjacent(WISP_Comm comm, int indegree, const int so
                                       const int targets[], WISP_Neighborhood* neighborhood) {
   return guarded("WISP_Neighborhood_create_adjacent", [&] {
     out(neighborhood, "neighborhood");
-    const std::span<const int> from = integers_of(sources, checked_count(indegree, "indegree"), "sources");
-    const std::span<const int> to = integers_of(targets, checked_count(outdegree, "outdegree"), "targets");
+    const std::span<const int> from = array_of(sources, checked_count(indegree, "indegree"), "sources");
+    const std::span<const int> to = array_of(targets, checked_count(outdegree, "outdegree"), "targets");
     *neighborhood = new WISP_Neighborhood_object(Neighborhood::adjacent(comm_of(comm), from, to));
   });
 }
@@ -255,7 +255,7 @@ int WISP_Offsets_octant(int d, int radius, int max, int offsets[], int* s) {
 }
 int WISP_Offsets_shales(int d, int count, const int radii[], int max, int offsets[], int* s) {
   return guarded("WISP_Offsets_shales", [&] {
-    put_offsets(shales(d, integers_of(radii, checked_count(count, "count"), "radii")), max, offsets, s);
+    put_offsets(shales(d, array_of(radii, checked_count(count, "count"), "radii")), max, offsets, s);
   });
 }
 

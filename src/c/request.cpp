@@ -14,8 +14,8 @@ namespace {
 /// to their handles at the end; handles of those that have ended become WISP_REQUEST_NULL.
 class Borrowed {
  public:
-  Borrowed(int count, WISP_Request* handles) : handles_(handles, checked_count(count, "count")) {
-    if (!handles_.empty()) given(handles, "requests");
+  Borrowed(int count, WISP_Request* handles)
+      : handles_(array_of(handles, checked_count(count, "count"), "requests")) {
     for (WISP_Request handle : handles_) {
       if (handle != WISP_REQUEST_NULL) alive(handle, MPI_ERR_REQUEST, "request");
     }
@@ -193,9 +193,7 @@ int WISP_Start(WISP_Request* request) {
 
 int WISP_Startall(int count, WISP_Request requests[]) {
   return guarded("WISP_Startall", [&] {
-    const std::size_t given_requests = checked_count(count, "count");
-    if (given_requests > 0) given(requests, "requests");
-    for (WISP_Request request : std::span(requests, given_requests)) {
+    for (WISP_Request request : array_of(requests, checked_count(count, "count"), "requests")) {
       persistent_of(request).start();
     }
   });

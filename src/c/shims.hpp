@@ -3,6 +3,7 @@
 #include <array>
 #include <exception>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,6 +68,12 @@ template <class T>
 T& given(T* pointer, const char* name) {
   if (pointer == nullptr) detail::throw_error(MPI_ERR_ARG, "{} = NULL", name);
   return *pointer;
+}
+/// An array of so many, which may be null if there are none.
+template <class T>
+std::span<T> array_of(T* first, std::size_t count, const char* name) {
+  if (count == 0) return {};
+  return {&given(first, name), count};
 }
 /// An argument that the call writes to.
 template <class T>

@@ -44,6 +44,9 @@ class InOrder {
   std::vector<Value> ordered_;
 };
 
+/// As the program knows what is put in order.
+constexpr ArrayNames received_arrays{"recvcounts", "rdispls", "recvtypes"};
+
 template <class Count, class Use>
 void exchange(Use use, Form form, const Topology& on, const void* sendbuf, Count sendcount,
               MPI_Datatype sendtype, void* recvbuf, Count recvcount, MPI_Datatype recvtype) {
@@ -84,17 +87,19 @@ void collect(Use use, Form form, const Topology& on, const void* sendbuf, Count 
   exchange(use, form, on, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)
 #define WISP_RUN_neighbor_allgather \
   collect(use, form, on, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)
-#define WISP_RUN_neighbor_alltoallv                                                                  \
-  const InOrder counts(on.orders(form).alltoallv, recvcounts);                                       \
-  const InOrder begins(on.orders(form).alltoallv, rdispls);                                          \
-  use(neighbor_alltoallv(lists, WISP_BLOCKS(sent_on(lists), sendbuf, sendcounts, sdispls, sendtype), \
-                         WISP_BLOCKS(received_on(lists), recvbuf, counts.get(), begins.get(), recvtype)))
-#define WISP_RUN_neighbor_alltoallw                                                                   \
-  const InOrder counts(on.orders(form).alltoallv, recvcounts);                                        \
-  const InOrder begins(on.orders(form).alltoallv, rdispls);                                           \
-  const InOrder types(on.orders(form).alltoallv, recvtypes);                                          \
-  use(neighbor_alltoallw(lists, WISP_BLOCKS(sent_on(lists), sendbuf, sendcounts, sdispls, sendtypes), \
-                         WISP_BLOCKS(received_on(lists), recvbuf, counts.get(), begins.get(), types.get())))
+#define WISP_RUN_neighbor_alltoallv                                               \
+  const InOrder counts(on.orders(form).alltoallv, recvcounts);                    \
+  const InOrder begins(on.orders(form).alltoallv, rdispls);                       \
+  use(neighbor_alltoallv(                                                         \
+      lists, WISP_BLOCKS(sent_on(lists), sendbuf, sendcounts, sdispls, sendtype), \
+      blocks(received_on(lists), recvbuf, counts.get(), begins.get(), recvtype, received_arrays)))
+#define WISP_RUN_neighbor_alltoallw                                                \
+  const InOrder counts(on.orders(form).alltoallv, recvcounts);                     \
+  const InOrder begins(on.orders(form).alltoallv, rdispls);                        \
+  const InOrder types(on.orders(form).alltoallv, recvtypes);                       \
+  use(neighbor_alltoallw(                                                          \
+      lists, WISP_BLOCKS(sent_on(lists), sendbuf, sendcounts, sdispls, sendtypes), \
+      blocks(received_on(lists), recvbuf, counts.get(), begins.get(), types.get(), received_arrays)))
 #define WISP_RUN_neighbor_allgatherv                                                 \
   use(neighbor_allgatherv(lists, to_send(sendbuf, sendcount, sendtype, "sendcount"), \
                           WISP_BLOCKS(received_on(lists), recvbuf, recvcounts, rdispls, recvtype)))

@@ -28,7 +28,7 @@ int testing(Native native) {
   return native();
 }
 
-/// One after the other, where one of them has failed: Open MPI's MPI_Waitall never returns then, if MPI
+/// One after the other, where one of them may have failed: Open MPI's MPI_Waitall never returns then, if MPI
 /// serves several threads.
 int wait_each(int count, MPI_Request requests[], MPI_Status statuses[]) {
   bool has_failed = false;
