@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "cli/available_memory.hpp"
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
 #include "cli/line_order.hpp"

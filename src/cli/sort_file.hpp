@@ -121,8 +121,4 @@ void agree_on_errors(const Comm& comm, const std::string& message);
 
 void check_different_files(const Comm& comm, const std::string& input, const std::string& output);
 
-/// What one rank may use: its limit by the system, and its part of what the machine has left; the least of
-/// all ranks.
-std::uint64_t memory_of_a_rank(const Comm& comm);
-
 }  // namespace wisp::cli
