@@ -26,10 +26,27 @@ void check_comm(MPI_Comm comm, const char* call, const char* name) {
   if (is_inter != 0) throw_error(MPI_ERR_COMM, "{}: {} is an intercommunicator", call, name);
 }
 
-#ifdef MPI_SESSION_NULL
+struct SelfComm::Own {
+  Own() {
+    if (!has_mpi_world()) {
+      make_session();
+      return;
+    }
+    // Not a duplicate: that has the program's attributes copied.
+    check_mpi(MPI_Comm_split(MPI_COMM_SELF, 0, 0, &comm), "MPI_Comm_split");
+    check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  }
+  Own(const Own&) = delete;
+  Own& operator=(const Own&) = delete;
 
-struct SelfComm::Session {
-  Session() {
+  MPI_Comm comm = MPI_COMM_NULL;
+
+#ifdef MPI_SESSION_NULL
+  ~Own() {
+    if (session != MPI_SESSION_NULL || has_mpi_world()) MPI_Comm_free(&comm);
+    if (session != MPI_SESSION_NULL) MPI_Session_finalize(&session);
+  }
+  void make_session() {
     check_mpi(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session), "MPI_Session_init");
     MPI_Group self = MPI_GROUP_NULL;
     check_mpi(MPI_Group_from_session_pset(session, "mpi://SELF", &self), "MPI_Group_from_session_pset");
@@ -37,30 +54,26 @@ struct SelfComm::Session {
               "MPI_Comm_create_from_group");
     check_mpi(MPI_Group_free(&self), "MPI_Group_free");
   }
-  ~Session() {
-    MPI_Comm_free(&comm);
-    MPI_Session_finalize(&session);
-  }
 
   MPI_Session session = MPI_SESSION_NULL;
-  MPI_Comm comm = MPI_COMM_NULL;
+#else
+  ~Own() {
+    if (has_mpi_world()) MPI_Comm_free(&comm);
+  }
+  void make_session() {}
+#endif
 };
 
 SelfComm::SelfComm() {
-  if (has_mpi_world()) return;
   static std::mutex mutex;
-  static std::weak_ptr<Session> latest;
+  static std::weak_ptr<Own> latest;
   const std::lock_guard lock(mutex);
-  session_ = latest.lock();
-  if (!session_) latest = session_ = std::make_shared<Session>();
-  comm_ = session_->comm;
+  own_ = latest.lock();
+  if (!own_) latest = own_ = std::make_shared<Own>();
 }
 
-#else
-
-struct SelfComm::Session {};
-SelfComm::SelfComm() = default;
-
-#endif
+MPI_Comm SelfComm::get() const noexcept {
+  return own_->comm;
+}
 
 }  // namespace wisp::detail

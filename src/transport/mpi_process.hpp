@@ -22,18 +22,17 @@ bool has_mpi_world() noexcept;
 /// An error unless MPI runs, and `comm`, which `call` has as its argument of this name, is one of one group.
 void check_comm(MPI_Comm comm, const char* call, const char* name = "comm");
 
-/// A communicator of this process alone: MPI_COMM_SELF, or that of a session which lives as long as anybody
-/// has one.
+/// A communicator of this process alone, whose errors are returned: MPI_COMM_SELF's handler is the program's.
+/// Lives as long as anybody has one, as every transport does; with sessions alone its session does, too.
 class SelfComm {
  public:
   SelfComm();
-  MPI_Comm get() const noexcept { return comm_; }
+  MPI_Comm get() const noexcept;
 
  private:
-  struct Session;
+  class Own;
 
-  std::shared_ptr<Session> session_;
-  MPI_Comm comm_ = MPI_COMM_SELF;
+  std::shared_ptr<Own> own_;
 };
 
 /// The T of this process, made by `make` when there is none yet. Kept as an attribute of MPI_COMM_SELF, and

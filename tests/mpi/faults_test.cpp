@@ -10,6 +10,7 @@
 #include "wisp/collectives.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/error.hpp"
+#include "wisp/neighborhood.hpp"
 #include "world.hpp"
 
 namespace wisp {
@@ -274,6 +275,35 @@ TEST(FaultsMpiTest, ADatatypeIsFreedWhileAnOperationUsesIt) {
     EXPECT_EQ(data[static_cast<std::size_t>(2 * i)], 7);
     EXPECT_EQ(again[static_cast<std::size_t>(2 * i)], 7);
   }
+}
+
+/// MPI_COMM_SELF, whose handler ends the program, has nothing to do with it.
+TEST(FaultsMpiTest, ADatatypeThatWasNeverCommittedIsAnError) {
+  const Comm self = world().range(world().rank(), world().rank());
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &type);
+  std::vector<int> from(64, 3), to(64);
+  const ConstBuffer send(from.data(), 3, type);
+  const Buffer receive(to.data(), 3, type);
+  Arrivals arrivals;
+  const std::vector<Outgoing> messages{{0, send}};
+  EXPECT_THROW(self.exchange(messages, arrivals), Error);
+  EXPECT_THROW(self.sendrecv(send, 0, 0, receive, 0, 0), Error);
+  EXPECT_THROW(self.gather(send, receive, 0), Error);
+  EXPECT_THROW(self.alltoall({from.data(), 1, type}, {to.data(), 1, type}), Error);
+  const Neighborhood neighbors(self, Stencil(Torus({1, 1}), moore(2, 1)));
+  for (const std::string_view algorithm : schedule_names()) {
+    for (const NeighborCopying copying : {NeighborCopying::pack, NeighborCopying::datatypes}) {
+      EXPECT_THROW(neighbors.neighbor_alltoall({from.data(), 1, type}, {to.data(), 1, type},
+                                               {.algorithm = algorithm, .copying = copying}),
+                   Error)
+          << algorithm;
+    }
+  }
+  MPI_Type_free(&type);
+  int sum = 1;
+  world().allreduce(in_place(), buffer_of(sum), MPI_SUM);
+  EXPECT_EQ(sum, world().size());
 }
 
 /// What only the root's arguments say may be anything elsewhere.
