@@ -6,6 +6,13 @@
 #include "transport/throw_error.hpp"
 
 namespace wisp::detail {
+namespace {
+
+bool sources_meet(const Mailbox::Pattern& one, const Mailbox::Pattern& other) {
+  return one.source < 0 || other.source < 0 || one.source == other.source;
+}
+
+}  // namespace
 
 Mailbox::~Mailbox() {
   if (is_watching_) transport_.unwatch(*this);
@@ -116,12 +123,14 @@ std::optional<Arrived> Mailbox::take_aside(const Pattern& pattern) {
   return taken;
 }
 
-/// The next message that may be one for the pattern.
-std::optional<Arrived> Mailbox::take_arrived(const Pattern& pattern) {
+/// The next message that may be one for the pattern; of any tag, if it may have to lie aside, or another.
+std::optional<Arrived> Mailbox::take_arrived(const Pattern& pattern, bool is_probe) {
   if (pattern.lacks_code()) return std::nullopt;
-  if (pattern.wire_tag >= 0 || !transport_.is_shared() || pattern.context->kind == TagLayout::Kind::raw) {
-    return transport_.take_arrived(pattern.source, pattern.wire_tag);
+  if (!transport_.is_shared() || pattern.context->kind == TagLayout::Kind::raw) {
+    const bool as_they_come = is_probe || someone_takes_any_tag(pattern);
+    return transport_.take_arrived(pattern.source, as_they_come ? -1 : pattern.wire_tag);
   }
+  if (pattern.wire_tag >= 0) return transport_.take_arrived(pattern.source, pattern.wire_tag);
   // Not any message: it might be the caller's own.
   const auto from = [&](int source) -> std::optional<Arrived> {
     const WireTag tag = pattern.context->tag_from(pattern.tag, source);
@@ -134,16 +143,22 @@ std::optional<Arrived> Mailbox::take_arrived(const Pattern& pattern) {
   return std::nullopt;
 }
 
+// Neither members nor codes are compared: to wait here, or to take a message, needlessly is harmless, to
+// overtake is not.
+
 bool Mailbox::someone_waits_for_messages_of(const Pattern& pattern) const {
-  return std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
-    // Neither members nor codes are compared: to wait here needlessly is harmless, to overtake is not.
+  return std::ranges::any_of(waiting_, [&](const Waiting& waiting) {
     const Pattern& other = waiting.pattern;
-    const bool sources_meet = pattern.source < 0 || other.source < 0 || pattern.source == other.source;
-    const bool tags_meet = pattern.is_any_number || other.is_any_number
-                               ? tags_.kind_of(pattern.tag) == tags_.kind_of(other.tag) &&
-                                     tags_.lane(pattern.tag) == tags_.lane(other.tag)
-                               : pattern.tag == other.tag;
-    return sources_meet && tags_meet;
+    return sources_meet(pattern, other) && (pattern.is_any_number || other.is_any_number
+                                                ? tags_.kind_of(pattern.tag) == tags_.kind_of(other.tag) &&
+                                                      tags_.lane(pattern.tag) == tags_.lane(other.tag)
+                                                : pattern.tag == other.tag);
+  });
+}
+
+bool Mailbox::someone_takes_any_tag(const Pattern& pattern) const {
+  return std::ranges::any_of(waiting_, [&](const Waiting& waiting) {
+    return waiting.pattern.is_any_number && sources_meet(pattern, waiting.pattern);
   });
 }
 
@@ -175,18 +190,20 @@ std::optional<Envelope> Mailbox::probe_now(Pattern pattern) {
   if (pattern.lacks_code() && !pattern.is_any_number) {
     pattern.wire_tag = pattern.context->tag_from(pattern.tag, pattern.source);
   }
-  const auto first_aside = [&]() -> std::optional<Envelope> {
-    for (const Arrived& arrived : aside_) {
-      if (pattern.matches(arrived.envelope, tags_)) return arrived.envelope;
-    }
-    return std::nullopt;
-  };
-  if (const std::optional<Envelope> found = first_aside()) return found;
-  while (const std::optional<Arrived> arrived = take_arrived(pattern)) {
+  if (const std::optional<Envelope> found = first_aside(pattern)) return found;
+  if (can_post(pattern) && !someone_waits_for_messages_of(pattern))
+    return transport_.peek(pattern.source, pattern.wire_tag);
+  while (const std::optional<Arrived> arrived = take_arrived(pattern, true)) {
     hand_out(*arrived);
-    if (const std::optional<Envelope> found = first_aside()) return found;
+    if (const std::optional<Envelope> found = first_aside(pattern)) return found;
   }
   return std::nullopt;
+}
+
+std::optional<Envelope> Mailbox::first_aside(const Pattern& pattern) const {
+  const auto found = std::ranges::find_if(
+      aside_, [&](const Arrived& arrived) { return pattern.matches(arrived.envelope, tags_); });
+  return found == aside_.end() ? std::nullopt : std::optional(found->envelope);
 }
 
 void Mailbox::wait(Waiting waiting) {
@@ -207,7 +224,7 @@ bool Mailbox::look() {
   codes_.look();
   bool moved = use_codes();
   for (std::size_t i = 0; i < waiting_.size();) {
-    const std::optional<Arrived> arrived = take_arrived(waiting_[i].pattern);
+    const std::optional<Arrived> arrived = take_arrived(waiting_[i].pattern, waiting_[i].is_probe);
     if (!arrived) {
       ++i;
     } else if (hand_out(*arrived)) {

@@ -19,7 +19,9 @@ namespace wisp::detail {
 /// not agreed on yet.
 ///
 /// A message that was looked at and is somebody else's is set aside in arrival order, and every later receive
-/// and probe looks there first: it is never taken wrongly, and hides nothing behind it.
+/// and probe looks there first: it is never taken wrongly, and hides nothing behind it. What lies aside has
+/// come before all that MPI still has of that sender: where somebody probes, or waits for any tag, messages
+/// are taken as they come, whatever their tags.
 class Mailbox final : public Watcher {
  public:
   struct Pattern {
@@ -115,8 +117,10 @@ class Mailbox final : public Watcher {
   void send_parked(Parked& parked, WireTag tag);
   void leave(Parked& parked) noexcept;
   std::optional<Arrived> take_aside(const Pattern& pattern);
-  std::optional<Arrived> take_arrived(const Pattern& pattern);
+  std::optional<Arrived> take_arrived(const Pattern& pattern, bool is_probe);
   bool someone_waits_for_messages_of(const Pattern& pattern) const;
+  bool someone_takes_any_tag(const Pattern& pattern) const;
+  std::optional<Envelope> first_aside(const Pattern& pattern) const;
   void wait(Waiting waiting);
   bool hand_out(const Arrived& arrived);
   /// False: there is none, and never will be as things are.

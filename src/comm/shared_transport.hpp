@@ -44,6 +44,7 @@ class SharedTransport final : public Transport {
   void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override {
     inner_->receive(message, buffer, source, tag);
   }
+  std::optional<Envelope> peek(int source, WireTag tag) override { return inner_->peek(source, tag); }
   std::optional<Arrived> take_arrived(int source, WireTag tag) override;
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override;
   void watch(Watcher& watcher) override { inner_->watch(watcher); }

@@ -29,6 +29,7 @@ class TracedTransport final : public Transport {
                        const char* operation) override;
   void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override;
   void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override;
+  std::optional<Envelope> peek(int source, WireTag tag) override { return inner_->peek(source, tag); }
   std::optional<Arrived> take_arrived(int source, WireTag tag) override {
     return inner_->take_arrived(source, tag);
   }

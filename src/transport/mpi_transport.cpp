@@ -160,6 +160,22 @@ Posted MpiTransport::allgather(const ConstBuffer& send, const Buffer& receive) {
   return posted;
 }
 
+std::optional<Envelope> MpiTransport::peek(int source, WireTag tag) {
+  const MPI_Comm comm = open_comm(tag);
+  int found = 0;
+  MPI_Status status;
+  const int code = MPI_Iprobe(source < 0 ? MPI_ANY_SOURCE : source, mpi_tag(tag), comm, &found, &status);
+  if (is_process_failure(code)) [[unlikely]] {
+    failed_ranks(comm);  // so the next look finds messages of the others
+    return std::nullopt;
+  }
+  check_mpi(code, "MPI_Iprobe");
+  if (found == 0) return std::nullopt;
+  Envelope envelope = envelope_of(status);
+  envelope.tag = tag;
+  return envelope;
+}
+
 std::optional<Arrived> MpiTransport::take_arrived(int source, WireTag tag) {
   if (tag >= 0) return take_arrived_on(open_comm(tag), source, tag);
   for (std::size_t i = 0; i < comms_.size(); ++i) {

@@ -40,6 +40,7 @@ class MpiTransport final : public Transport, private Closable {
                        const char* operation) override;
   void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override;
   void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override;
+  std::optional<Envelope> peek(int source, WireTag tag) override;
   std::optional<Arrived> take_arrived(int source, WireTag tag) override;
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override;
   /// MPI's own, over all ranks of the communicator.

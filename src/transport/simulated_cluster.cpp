@@ -156,11 +156,20 @@ void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer,
   }
 }
 
-std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, WireTag tag) {
-  std::vector<Packet*>& unexpected = ranks_[as_size(rank)].unexpected;
-  const auto match = std::find_if(unexpected.begin(), unexpected.end(), [&](const Packet* packet) {
+std::vector<Packet*>::iterator SimulatedCluster::find_arrived(int rank, int source, WireTag tag) {
+  return std::ranges::find_if(ranks_[as_size(rank)].unexpected, [&](const Packet* packet) {
     return (source < 0 || packet->envelope.source == source) && (tag < 0 || packet->envelope.tag == tag);
   });
+}
+
+std::optional<Envelope> SimulatedCluster::peek(int rank, int source, WireTag tag) {
+  const auto match = find_arrived(rank, source, tag);
+  return match == ranks_[as_size(rank)].unexpected.end() ? std::nullopt : std::optional((*match)->envelope);
+}
+
+std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, WireTag tag) {
+  std::vector<Packet*>& unexpected = ranks_[as_size(rank)].unexpected;
+  const auto match = find_arrived(rank, source, tag);
   if (match == unexpected.end()) return std::nullopt;
   Packet* packet = *match;
   unexpected.erase(match);

@@ -123,6 +123,9 @@ class SimulatedCluster final : public Engine {
   Message* send(int source, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
                 const char* operation, Message* message);
   void receive(int rank, Message& message, const Buffer& buffer, int source, WireTag tag);
+  /// The first that has arrived; end if there is none.
+  std::vector<Packet*>::iterator find_arrived(int rank, int source, WireTag tag);
+  std::optional<Envelope> peek(int rank, int source, WireTag tag);
   std::optional<Arrived> take_arrived(int rank, int source, WireTag tag);
   void deliver(int rank, Message& message, const Buffer& buffer, Packet* packet);
   void arrive(Packet* packet);
@@ -194,6 +197,7 @@ class SimulatedTransport final : public Transport {
   void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override {
     cluster_.receive(rank_, message, buffer, source, tag);
   }
+  std::optional<Envelope> peek(int source, WireTag tag) override { return cluster_.peek(rank_, source, tag); }
   std::optional<Arrived> take_arrived(int source, WireTag tag) override {
     return cluster_.take_arrived(rank_, source, tag);
   }

@@ -61,6 +61,8 @@ class Transport {
   virtual void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) = 0;
   virtual void receive(Message& message, const Buffer& buffer, int source, WireTag tag) = 0;
 
+  /// Whether one has arrived for a receive that may be posted; it stays where it is.
+  virtual std::optional<Envelope> peek(int source, WireTag tag) = 0;
   /// Takes the first message that has arrived from `source` with `tag`, if there is one.
   virtual std::optional<Arrived> take_arrived(int source, WireTag tag) = 0;
   virtual void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) = 0;

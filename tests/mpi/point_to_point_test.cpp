@@ -74,6 +74,57 @@ TEST_F(MessagesTest, WildcardsTakeOnlyMessagesOfTheirCommunicator) {
   }
 }
 
+// What has been posted or sent first is first, as MPI demands, whatever the tags: also if both messages have
+// come before anybody looks.
+
+TEST_F(MessagesTest, AReceiveOfAnyTagComesBeforeALaterOneOfOneTag) {
+  for (const Comm& on : {comm, comm.raw()}) {
+    for (int round = 0; round < 2000; ++round) {
+      int any = -1;
+      int one = -1;
+      int last = -1;
+      Request first = on.ireceive(buffer_of(any), previous, any_tag);
+      Request second = on.ireceive(buffer_of(one), previous, 5);
+      comm.barrier();
+      for (int i = 0; i < 3; ++i) on.send(buffer_of(i), next, i == 0 ? 6 : 5);
+      EXPECT_EQ(first.wait().tag, 6);
+      second.wait();
+      on.receive(buffer_of(last), previous, any_tag);
+      ASSERT_EQ((std::vector{any, one, last}), (std::vector{0, 1, 2})) << round;
+    }
+  }
+}
+
+TEST_F(MessagesTest, AProbeOfOneTagLeavesTheOrderOfMessages) {
+  for (const Comm& on : {comm, comm.raw()}) {
+    for (int i = 0; i < 3; ++i) on.send(buffer_of(i), next, i);
+    while (!on.iprobe(previous, 2)) continue;
+    EXPECT_EQ(on.probe(previous, 1).tag, 1);
+    EXPECT_EQ(on.probe(previous, any_tag).tag, 0);
+    for (int i = 0; i < 3; ++i) {
+      int got = -1;
+      EXPECT_EQ(on.receive(buffer_of(got), previous, any_tag).tag, i);
+      EXPECT_EQ(got, i);
+    }
+  }
+}
+
+TEST_F(MessagesTest, AProbeSeesNoMessageThatAReceiveWaitsFor) {
+  int any = -1;
+  int one = -1;
+  Request first = comm.ireceive(buffer_of(any), previous, any_tag);
+  Request second = comm.ireceive(buffer_of(one), previous, 5);
+  for (int i = 0; i < 4; ++i) comm.send(buffer_of(i), next, i == 3 ? 4 : 5);
+  EXPECT_EQ(comm.probe(previous, 4).tag, 4);
+  int got = -1;
+  EXPECT_EQ(comm.receive(buffer_of(got), previous, any_tag).tag, 5);
+  first.wait();
+  second.wait();
+  EXPECT_EQ((std::vector{any, one, got}), (std::vector{0, 1, 2}));
+  comm.receive(buffer_of(got), previous, any_tag);
+  EXPECT_EQ(got, 3);
+}
+
 TEST_F(MessagesTest, ManySmallMessagesArriveInOrder) {
   constexpr int messages = 20000;
   constexpr int lag = 200;
