@@ -83,6 +83,12 @@ Request& persistent_of(WISP_Request request) {
   return alive(request, MPI_ERR_REQUEST, "request").request;
 }
 
+/// Where there is none, the status is that of no message.
+void put_any(const std::optional<Completion>& done, int* index, MPI_Status* status) {
+  if (done) *index = static_cast<int>(done->index);
+  put_status(status, done ? done->status : Status{});
+}
+
 int put_some(const std::vector<Completion>& completions, bool any_active, int* indices,
              MPI_Status* statuses) {
   if (completions.empty()) return any_active ? 0 : MPI_UNDEFINED;
@@ -108,6 +114,7 @@ int WISP_Test(WISP_Request* request, int* flag, MPI_Status* status) {
   return guarded("WISP_Test", [&] {
     out(flag, "flag");
     with_request(request, [&](WISP_Request handle) {
+      *flag = 1;  // it has also ended where it has failed
       const std::optional<Status> done = handle == WISP_REQUEST_NULL ? Status{} : handle->request.test();
       *flag = done ? 1 : 0;
       if (done) put_status(status, *done);
@@ -149,12 +156,10 @@ int WISP_Testany(int count, WISP_Request requests[], int* index, int* flag, MPI_
     out(index, "index") = MPI_UNDEFINED;
     out(flag, "flag");
     Borrowed borrowed(count, requests);
-    *flag = any_active(borrowed.requests) ? 0 : 1;
-    if (const std::optional<Completion> done = test_any(borrowed.requests)) {
-      *flag = 1;
-      *index = static_cast<int>(done->index);
-      put_status(status, done->status);
-    }
+    const bool has_none = !any_active(borrowed.requests);
+    const std::optional<Completion> done = test_any(borrowed.requests);
+    *flag = done || has_none ? 1 : 0;
+    if (*flag != 0) put_any(done, index, status);
   });
 }
 
@@ -162,10 +167,7 @@ int WISP_Waitany(int count, WISP_Request requests[], int* index, MPI_Status* sta
   return guarded("WISP_Waitany", [&] {
     out(index, "index") = MPI_UNDEFINED;
     Borrowed borrowed(count, requests);
-    if (const std::optional<Completion> done = wait_any(borrowed.requests)) {
-      *index = static_cast<int>(done->index);
-      put_status(status, done->status);
-    }
+    put_any(wait_any(borrowed.requests), index, status);
   });
 }
 

@@ -55,6 +55,10 @@ void check_send(const Comm& comm, const ConstBuffer& buffer, int destination, in
   return detail::post_send(context, buffer, peer, bare_tag, mode, call);
 }
 
+void check_tag(const Comm& comm, int tag, const char* call) {
+  if (tag != any_tag) detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, comm.tag_upper_bound());
+}
+
 [[gnu::hot]] detail::Mailbox::Pattern checked_pattern(const Comm& comm, int source, int tag,
                                                       const char* call) {
   detail::check_usable(comm, call);
@@ -63,9 +67,7 @@ void check_send(const Comm& comm, const ConstBuffer& buffer, int destination, in
   if (source != any_source) {
     detail::check_within(MPI_ERR_RANK, call, "source", source, 0, comm.size() - 1);
   }
-  if (tag != any_tag) {
-    detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, tags.upper_bound(context.kind));
-  }
+  check_tag(comm, tag, call);
   const bool is_any_tag = tag == any_tag;
   const int bare_tag = tags.encode(context.kind, TagLayout::Lane::point_to_point, is_any_tag ? 0 : tag);
   detail::Mailbox::Pattern pattern =
@@ -80,6 +82,7 @@ void check_send(const Comm& comm, const ConstBuffer& buffer, int destination, in
 
 void check_receive(const Comm& comm, const Buffer& buffer, int source, int tag, const char* call) {
   detail::check_usable(comm, call);
+  check_tag(comm, tag, call);
   if (source != MPI_PROC_NULL) checked_pattern(comm, source, tag, call);
   check_buffer(call, buffer);
 }
@@ -88,13 +91,17 @@ void check_receive(const Comm& comm, const Buffer& buffer, int source, int tag, 
                                          const char* call) {
   detail::check_usable(comm, call);
   check_buffer(call, buffer);
-  if (source == MPI_PROC_NULL) return post_nothing(call);
+  if (source == MPI_PROC_NULL) {
+    check_tag(comm, tag, call);
+    return post_nothing(call);
+  }
   return detail::post_receive(CommAccess::world(comm), buffer, checked_pattern(comm, source, tag, call), call,
                               true);
 }
 
 Posted post_checked_probe(const Comm& comm, int source, int tag, const char* call) {
   detail::check_usable(comm, call);
+  check_tag(comm, tag, call);
   if (source == MPI_PROC_NULL) return post_nothing(call);
   return detail::post_probe(CommAccess::world(comm), checked_pattern(comm, source, tag, call), call);
 }
@@ -183,7 +190,6 @@ void Status::copy_to(MPI_Status* status) const {
   if (status == MPI_STATUS_IGNORE) return;
   status->MPI_SOURCE = source;
   status->MPI_TAG = tag;
-  status->MPI_ERROR = MPI_SUCCESS;
   detail::check_mpi(MPI_Status_set_elements_x(status, MPI_BYTE, static_cast<MPI_Count>(bytes)),
                     "MPI_Status_set_elements_x");
   detail::check_mpi(MPI_Status_set_cancelled(status, 0), "MPI_Status_set_cancelled");
@@ -226,6 +232,7 @@ std::optional<Status> Comm::iprobe(int source, int tag) const {
   constexpr const char* call = "wisp::Comm::iprobe";
   const detail::EngineLock lock = enter(*this, call);
   detail::check_usable(*this, call);
+  check_tag(*this, tag, call);
   if (source == MPI_PROC_NULL) return Status{MPI_PROC_NULL, any_tag, 0};
   const detail::Mailbox::Pattern pattern = checked_pattern(*this, source, tag, call);
   detail::World& world = *context_->world;

@@ -138,11 +138,15 @@ Plan make_plan_of_lists(const Neighborhood::State& state, const char* call, Aske
   ScheduleFacts facts;
   facts.rounds = static_cast<int>(targets.ranks.size());
   facts.volume = targets.blocks.size();
-  double bytes = 0;
+  double sent = 0;
+  double received = 0;
   for (const int block : targets.blocks) {
-    bytes += static_cast<double>(asked.send[sent_index(asked.pattern, block)].bytes);
+    sent += static_cast<double>(asked.send[sent_index(asked.pattern, block)].bytes);
   }
-  const Copying copying = copying_of(asked, facts, bytes);
+  for (const int block : sources.blocks) {
+    received += static_cast<double>(asked.receive[block].bytes);
+  }
+  const Copying copying = received > INT_MAX ? Copying::pack : copying_of(asked, facts, sent);
   auto program =
       std::make_shared<const Program>(compile(sources, targets, state.comm.rank(), asked, copying));
   auto peers = std::make_shared<std::vector<Shift>>();

@@ -345,6 +345,23 @@ static void test_messages(void) {
   OK(WISP_Waitall(2, requests, MPI_STATUSES_IGNORE));
   EXPECT(got == previous && count == previous);
   OK(WISP_Send(&out, 1, MPI_INT, MPI_PROC_NULL, 0, comm));
+  EXPECT(WISP_Recv(&got, 1, MPI_INT, MPI_PROC_NULL, -7, comm, MPI_STATUS_IGNORE) == MPI_ERR_TAG);
+}
+
+/* As MPI has it: of no message, and MPI_ERROR stays what it was. */
+static int is_empty(MPI_Status status) {
+  int count = -1;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  return status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG && count == 0 &&
+         status.MPI_ERROR == 12345;
+}
+
+static MPI_Status other_status(void) {
+  MPI_Status status;
+  memset(&status, 0, sizeof status);
+  status.MPI_SOURCE = status.MPI_TAG = 77;
+  status.MPI_ERROR = 12345;
+  return status;
 }
 
 static void test_completion(void) {
@@ -364,15 +381,17 @@ static void test_completion(void) {
     OK(WISP_Waitany(4, requests, &index, &statuses[0]));
     EXPECT(index >= 0 && index < 4 && requests[index] == WISP_REQUEST_NULL);
   }
+  statuses[0] = other_status();
   OK(WISP_Waitany(4, requests, &index, &statuses[0]));
-  EXPECT(index == MPI_UNDEFINED);
+  EXPECT(index == MPI_UNDEFINED && is_empty(statuses[0]));
   START_FOUR();
   for (done = 0; done < 4;) {
     OK(WISP_Testany(4, requests, &index, &flag, &statuses[0]));
     done += flag ? 1 : 0;
   }
+  statuses[0] = other_status();
   OK(WISP_Testany(4, requests, &index, &flag, &statuses[0]));
-  EXPECT(flag == 1 && index == MPI_UNDEFINED);
+  EXPECT(flag == 1 && index == MPI_UNDEFINED && is_empty(statuses[0]));
   START_FOUR();
   for (done = 0; done < 2;) {
     OK(WISP_Testsome(4, requests, &outcount, indices, statuses));
