@@ -64,7 +64,13 @@ struct Message {
   bool done = false;
   bool is_queued = false;  ///< done, and whoever waits for it is about to be resumed
   /// What a message of another size than `expected` says.
-  enum class Expecting : unsigned char { nothing, block_of_rank, own_block, equal_sizes };
+  enum class Expecting : unsigned char {
+    nothing,
+    block_of_rank,
+    own_block,
+    equal_sizes,
+    equal_sizes_behind_header  ///< which tells the size of what is shorter
+  };
   Expecting expecting = Expecting::nothing;
   int rank = -1;  ///< whose block this is to be; of equal sizes, the sender's rank in the World
   int tag = -1;   ///< in the context
@@ -84,7 +90,8 @@ struct Message {
     if (told_tag >= 0) envelope.tag = told_tag;
     if (expecting == Expecting::nothing) return;
     if (error != MPI_SUCCESS && envelope.bytes <= expected) envelope.bytes = unknown_size;
-    if (envelope.bytes != expected) error = MPI_ERR_TRUNCATE;
+    const bool may_be_shorter = expecting == Expecting::equal_sizes_behind_header && error == MPI_SUCCESS;
+    if (may_be_shorter ? envelope.bytes > expected : envelope.bytes != expected) error = MPI_ERR_TRUNCATE;
   }
   void expect_bytes(std::size_t bytes, int of_rank, Expecting what) noexcept {
     expecting = what;
@@ -107,6 +114,10 @@ void abandon(Message& message) noexcept;
 /// Gives up one that is not done; whoever waits for it goes on.
 void end_waiting(Message& message);
 [[noreturn]] void throw_message_error(const Message& message);
+/// In front of data that travel with what else a message tells.
+constexpr std::size_t header_bytes = 16;
+/// A rank's vector is not as large as this rank's.
+[[noreturn]] void throw_unequal_sizes(const char* call, int rank, std::size_t bytes, std::size_t expected);
 /// A rank's block is not as large as the root says.
 [[noreturn]] void throw_size_error(const char* call, int rank, std::size_t bytes, std::size_t expected);
 

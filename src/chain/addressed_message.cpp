@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t largest_packed = 4096;
 
 bool is_small(std::size_t bytes) {
-  return bytes > 0 && bytes <= largest_packed;
+  return bytes <= largest_packed;
 }
 
 void ensure_bytes(ScratchVector& memory, std::size_t bytes) {
@@ -21,42 +21,54 @@ void ensure_bytes(ScratchVector& memory, std::size_t bytes) {
 }  // namespace
 
 void AddressedMessage::send(Posts& posts, const Link& link, const Address& to, const Address& told,
-                            const ConstBuffer& data) {
-  const std::size_t bytes = bytes_of(data);
-  address_ = told;
-  if (told.exists() && is_small(bytes)) {
-    ensure_bytes(memory_, sizeof told + bytes);
-    std::memcpy(memory_.data(), &told, sizeof told);
-    pack(data, TypeLayout::of(data.type), memory_.data() + sizeof told);
+                            const std::optional<ConstBuffer>& data) {
+  const std::size_t bytes = data ? bytes_of(*data) : 0;
+  header_ = {told, bytes};
+  if (!told.exists()) {
+    if (data) posts.add(link.post_send(*data, to));
+  } else if (!data) {
+    posts.add(link.post_send(item(std::as_const(header_.told)), to));
+  } else if (is_small(bytes)) {
+    ensure_bytes(memory_, sizeof header_ + bytes);
+    std::memcpy(memory_.data(), &header_, sizeof header_);
+    pack(*data, TypeLayout::of(data->type), memory_.data() + sizeof header_);
     posts.add(link.post_send({memory_.data(), memory_.bytes(), MPI_BYTE}, to));
-    return;
+  } else {
+    posts.add(link.post_send(item(std::as_const(header_)), to));
+    posts.add(link.post_send(*data, to));
   }
-  if (told.exists()) posts.add(link.post_send(item(std::as_const(address_)), to));
-  if (bytes > 0) posts.add(link.post_send(data, to));
 }
 
 void AddressedMessage::receive(Posts& posts, const Link& link, const Address& from, bool tells_address,
-                               const Buffer& data) {
-  const std::size_t bytes = bytes_of(data);
+                               const std::optional<Buffer>& data) {
   tells_address_ = tells_address;
-  is_packed_ = tells_address && is_small(bytes);
-  data_ = data;
-  if (is_packed_) {
-    ensure_bytes(memory_, sizeof(Address) + bytes);
-    posts.add(link.post_receive({memory_.data(), memory_.bytes(), MPI_BYTE}, from));
-    return;
+  data_ = data.value_or(Buffer());
+  const std::size_t bytes = bytes_of(data_);
+  is_packed_ = tells_address && data && is_small(bytes);
+  operation_ = link.operation();
+  from_ = from.rank;
+  if (!tells_address) {
+    if (data) posts.add(link.post_receive(data_, from));
+  } else if (!data) {
+    posts.add(link.post_receive(item(header_.told), from));
+  } else if (is_packed_) {
+    ensure_bytes(memory_, sizeof header_ + bytes);
+    posts.add(
+        link.post_receive({memory_.data(), memory_.bytes(), MPI_BYTE}, from, Link::Holds::header_and_data));
+  } else {
+    posts.add(link.post_receive(item(header_), from));
+    posts.add(link.post_receive(data_, from));
   }
-  if (tells_address) posts.add(link.post_receive(item(address_), from));
-  if (bytes > 0) posts.add(link.post_receive(data, from));
 }
 
 Address AddressedMessage::open() {
   if (!tells_address_) return {};
-  if (!is_packed_) return address_;
-  Address told;
-  std::memcpy(&told, memory_.data(), sizeof told);
-  unpack(memory_.data() + sizeof told, data_, TypeLayout::of(data_.type));
-  return told;
+  if (!is_packed_) return header_.told;
+  std::memcpy(&header_, memory_.data(), sizeof header_);
+  if (header_.bytes != bytes_of(data_))
+    throw_unequal_sizes(operation_, from_, header_.bytes, bytes_of(data_));
+  unpack(memory_.data() + sizeof header_, data_, TypeLayout::of(data_.type));
+  return header_.told;
 }
 
 }  // namespace wisp::detail

@@ -58,8 +58,8 @@ class SubtreeBlocks {
   ScratchVector memory_;
 };
 
-Buffer child_of(const TreeWalk& walk, const SubtreeBlocks& blocks, ChainSide side) {
-  return walk.has_child(side) ? blocks.child(side) : Buffer();
+std::optional<Buffer> child_of(const TreeWalk& walk, const SubtreeBlocks& blocks, ChainSide side) {
+  return walk.has_child(side) ? std::optional(blocks.child(side)) : std::nullopt;
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ Task<> chain_gather(Link link, ConstBuffer send, Buffer receive, int root) {
     walk.advance();
   }
   Posts up;
-  walk.post_up(up, blocks.all());
+  walk.post_up(up, ConstBuffer(blocks.all()));
   co_await up;
 }
 
@@ -94,15 +94,12 @@ Task<> chain_scatter(Link link, ConstBuffer send, Buffer receive, int root) {
   const bool is_in_place = receive.address == MPI_IN_PLACE;
   const Buffer at_root{const_cast<void*>(send.address), send.count, send.type};  // only read
   const SubtreeBlocks blocks(walk, at_root, is_in_place ? 0 : bytes_of(receive));
-  if (link.rank() != root && bytes_of(blocks.all()) > 0)
-    co_await link.post_receive(blocks.all(), walk.parent());
+  if (link.rank() != root) co_await link.post_receive(blocks.all(), walk.parent());
   Posts down;
   while (walk.has_step_down()) {
     walk.step_down();
     for (const ChainSide side : {left_side, right_side}) {
-      if (!walk.has_child(side)) continue;
-      const Buffer child = blocks.child(side);
-      if (bytes_of(child) > 0) down.add(link.post_send(child, walk.child(side)));
+      if (walk.has_child(side)) down.add(link.post_send(blocks.child(side), walk.child(side)));
     }
   }
   if (!is_in_place) copy_block(blocks.own(), receive);

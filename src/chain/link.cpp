@@ -13,10 +13,11 @@ Posted Link::post_send(const ConstBuffer& buffer, const Address& to) const {
                            SendMode::standard, operation_, context_.get(), tag_);
 }
 
-Posted Link::post_receive(const Buffer& buffer, const Address& from) const {
+Posted Link::post_receive(const Buffer& buffer, const Address& from, Holds holds) const {
   Posted posted = detail::post_receive(*context_.get(), buffer, from.rank, tag_, operation_, true);
-  posted.message()->expect_bytes(buffer.count * TypeLayout::of(buffer.type).size, from.rank,
-                                 Message::Expecting::equal_sizes);
+  posted.message()->expect_bytes(
+      buffer.count * TypeLayout::of(buffer.type).size, from.rank,
+      holds == Holds::data ? Message::Expecting::equal_sizes : Message::Expecting::equal_sizes_behind_header);
   return posted;
 }
 

@@ -35,8 +35,10 @@ class Link {
   }
 
   Posted post_send(const ConstBuffer& buffer, const Address& to) const;
-  /// Of exactly as many bytes as the buffer holds; another size is an error.
-  Posted post_receive(const Buffer& buffer, const Address& from) const;
+  /// Of as many bytes as the buffer holds; another size is an error. With a header in front, which tells the
+  /// size of the data behind it, a shorter one is not: whoever opens it compares.
+  enum class Holds : bool { data, header_and_data };
+  Posted post_receive(const Buffer& buffer, const Address& from, Holds holds = Holds::data) const;
 
  private:
   ContextPtr context_;

@@ -17,11 +17,11 @@ Task<> chain_reduce(Link link, Reduction given, int root) {
   Partial sum(send, given.op);
   ScratchVector vectors[2];
   while (walk.has_step()) {
-    Buffer incoming[2];
+    std::optional<Buffer> incoming[2];
     for (const ChainSide side : {left_side, right_side}) {
       if (!walk.has_child(side)) continue;
       if (!vectors[side].exists()) vectors[side] = ScratchVector(sum.layout(), send.count);
-      incoming[side] = {vectors[side].data(), send.count, send.type};
+      incoming[side] = Buffer(vectors[side].data(), send.count, send.type);
     }
     Posts step;
     walk.post(step, incoming[left_side], incoming[right_side]);

@@ -38,9 +38,9 @@ class TreeWalk {
   }
 
   /// What comes from the children of this step.
-  void post(Posts& step, const Buffer& from_left, const Buffer& from_right) {
+  void post(Posts& step, const std::optional<Buffer>& from_left, const std::optional<Buffer>& from_right) {
     for (const ChainSide side : {left_side, right_side}) {
-      const Buffer& data = side == left_side ? from_left : from_right;
+      const std::optional<Buffer>& data = side == left_side ? from_left : from_right;
       if (has_child(side)) {
         const bool tells_next = child_distance() + step_ <= side_length(side);
         children_[side].receive(step, link_, partners_[side], tells_next, data);
@@ -65,7 +65,7 @@ class TreeWalk {
     step_ *= 2;
   }
   /// To the parent, after the last step; nothing from the root.
-  void post_up(Posts& posts, const ConstBuffer& data) {
+  void post_up(Posts& posts, const std::optional<ConstBuffer>& data) {
     if (tree_.is_root()) return;
     const ChainSide inwards = tree_.inwards() < 0 ? left_side : right_side;
     const ChainSide outwards = inwards == left_side ? right_side : left_side;

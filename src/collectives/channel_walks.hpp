@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "pattern/ring.hpp"
 #include "wisp/channel.hpp"
 #include "wisp/posted.hpp"
@@ -9,12 +11,12 @@
 
 namespace wisp::detail {
 
-/// What is sent and received in a round; nothing where there are no elements.
+/// What is sent and received in a round; a vector of no elements is not the same as none.
 struct WalkData {
-  ConstBuffer to_left;
-  ConstBuffer to_right;
-  Buffer from_left;
-  Buffer from_right;
+  std::optional<ConstBuffer> to_left;
+  std::optional<ConstBuffer> to_right;
+  std::optional<Buffer> from_left;
+  std::optional<Buffer> from_right;
 };
 
 /// To both sides, as far as there are ranks:  r - d ◄─► r ◄─► r + d
@@ -28,14 +30,17 @@ class LineWalk {
   void post(Posts& round, const WalkData& data) {
     const int left = channel_.rank() - distance_;
     const int right = channel_.rank() + distance_;
-    if (has_left() && data.from_left.count > 0) round.add(channel_.post_receive(data.from_left, left));
-    if (has_right() && data.from_right.count > 0) round.add(channel_.post_receive(data.from_right, right));
-    if (has_left() && data.to_left.count > 0) round.add(channel_.post_send(data.to_left, left));
-    if (has_right() && data.to_right.count > 0) round.add(channel_.post_send(data.to_right, right));
+    if (has_left() && has_elements(data.from_left)) round.add(channel_.post_receive(*data.from_left, left));
+    if (has_right() && has_elements(data.from_right))
+      round.add(channel_.post_receive(*data.from_right, right));
+    if (has_left() && has_elements(data.to_left)) round.add(channel_.post_send(*data.to_left, left));
+    if (has_right() && has_elements(data.to_right)) round.add(channel_.post_send(*data.to_right, right));
   }
   void advance() { distance_ *= 2; }
 
  private:
+  static bool has_elements(const auto& data) { return data && data->count > 0; }
+
   Channel channel_;
   int distance_ = 1;
 };

@@ -48,6 +48,14 @@ std::string format_arguments(fmt::string_view text, fmt::format_args arguments) 
   return fmt::vformat(text, arguments);
 }
 
+void throw_unequal_sizes(const char* call, int rank, std::size_t bytes, std::size_t expected) {
+  throw_error(
+      MPI_ERR_TRUNCATE,
+      "{}: rank {} of the parent communicator sends {} bytes where this rank expects {}: sizes must be "
+      "the same on all ranks",
+      call, rank, text_of_size(bytes, expected), expected);
+}
+
 void throw_size_error(const char* call, int rank, std::size_t bytes, std::size_t expected) {
   throw_error(MPI_ERR_TRUNCATE, "{}: rank {} has {} bytes, but the root's counts give it {}", call, rank,
               text_of_size(bytes, expected), text_of_size(expected, bytes));
@@ -73,10 +81,11 @@ void throw_message_error(const Message& message) {
   if (message.expecting != Expecting::nothing && class_of(message.error) == MPI_ERR_TRUNCATE) {
     const std::size_t came = message.envelope.bytes;
     if (message.expecting == Expecting::equal_sizes) {
-      throw_error(MPI_ERR_TRUNCATE,
-                  "{}: rank {} of the parent communicator sends {} bytes where this rank "
-                  "expects {}: sizes must be the same on all ranks",
-                  message.operation, message.rank, text_of_size(came, message.expected), message.expected);
+      throw_unequal_sizes(message.operation, message.rank, came, message.expected);
+    }
+    if (message.expecting == Expecting::equal_sizes_behind_header) {
+      throw_unequal_sizes(message.operation, message.rank, came == unknown_size ? came : came - header_bytes,
+                          message.expected - header_bytes);
     }
     if (message.expecting == Expecting::own_block) {
       throw_size_error(message.operation, message.rank, message.expected, came);
