@@ -28,7 +28,7 @@ namespace detail {
 template <class T>
 struct IsArray : std::false_type {};
 template <class T, std::size_t n>
-struct IsArray<std::array<T, n>> : std::bool_constant<std::is_arithmetic_v<T>> {};
+struct IsArray<std::array<T, n>> : std::bool_constant<std::is_arithmetic_v<T> && (n > 0)> {};
 template <class T, std::size_t n>
 struct IsArray<T[n]> : std::bool_constant<std::is_arithmetic_v<T>> {};
 template <class T>
@@ -83,7 +83,8 @@ class Label {
       : Label(value.has_value() ? Label(*value) : Label(nothing<T>())) {
     is_undefined_ = !value.has_value();
   }
-  /// `count` numbers, or bytes (count times width), as they lie in memory.
+  /// `count` numbers, or bytes (count times width), as they lie in memory. Floating-point numbers are of 4
+  /// or 8.
   Label(Kind kind, const void* data, std::size_t count, std::size_t width);
 
   Kind kind() const noexcept { return kind_; }
@@ -149,38 +150,45 @@ struct Order {
   std::function<int(Bytes, Bytes)> compare;
   /// Equal for equal labels. With a `compare` but no hash, the hash algorithms cannot be used.
   std::function<std::uint64_t(Bytes)> hash;
+  /// Of all labels, also of undefined ones; 0: of any.
+  std::size_t bytes = 0;
 
   /// By `less(a, b)` on values, or on std::string_view.
   template <class T, class Less = std::less<>>
   static Order by(Less less = {}) {
-    return {[less](Bytes a, Bytes b) {
-              const T x = value_of<T>(a);
-              const T y = value_of<T>(b);
-              return less(x, y) ? -1 : less(y, x) ? 1 : 0;
-            },
-            {}};
+    Order order;
+    order.of_size<T>();
+    order.compare = [less](Bytes a, Bytes b) {
+      const T x = value_of<T>(a);
+      const T y = value_of<T>(b);
+      return less(x, y) ? -1 : less(y, x) ? 1 : 0;
+    };
+    return order;
   }
   /// With a hash of values, for equality that is not that of bytes.
   template <class T, class Hash>
   Order& hashed_by(Hash of_value) {
-    hash = [of_value](Bytes bytes) { return static_cast<std::uint64_t>(of_value(value_of<T>(bytes))); };
-    return *this;
+    hash = [of_value](Bytes of) { return static_cast<std::uint64_t>(of_value(value_of<T>(of))); };
+    return of_size<T>();
   }
 
  private:
   template <class T>
-  static T value_of(Bytes bytes) {
+  Order& of_size() {
+    if constexpr (!std::same_as<T, std::string_view>) bytes = sizeof(T);
+    return *this;
+  }
+  template <class T>
+  static T value_of(Bytes of) {
     if constexpr (std::same_as<T, std::string_view>) {
-      return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+      return {reinterpret_cast<const char*>(of.data()), of.size()};
     } else {
       static_assert(FixedLabel<T>, "wisp::Order: a trivially copyable type, or std::string_view");
-      if (bytes.size() != sizeof(T)) throw_size_error(bytes.size(), sizeof(T));
       T value;
-      std::memcpy(&value, bytes.data(), sizeof(T));
+      std::memcpy(&value, of.data(), sizeof(T));
       return value;
     }
   }
-  [[noreturn]] static void throw_size_error(std::size_t bytes, std::size_t expected);
 
  public:
   Order() = default;

@@ -41,6 +41,10 @@ void order_number(std::byte* number, std::size_t width, Label::Kind kind) {
 
 Label::Label(Kind kind, const void* data, std::size_t count, std::size_t width)
     : kind_(kind), width_(width), bytes_(count * width) {
+  const bool is_of_floats = width == sizeof(float) || width == sizeof(double);
+  if (kind == Kind::floating_numbers ? !is_of_floats : width == 0) {
+    detail::throw_error(MPI_ERR_ARG, "wisp::Label: width = {} is none of such numbers", width);
+  }
   if (!bytes_.empty()) std::memcpy(bytes_.data(), data, bytes_.size());
   if (kind_ == Kind::floating_numbers) unify_equal_numbers();
 }
@@ -63,11 +67,6 @@ std::vector<std::byte> Label::ordered_bytes(const char* call, const char* argume
   for (std::size_t at = 0; at < ordered.size(); at += width_)
     order_number(ordered.data() + at, width_, kind_);
   return ordered;
-}
-
-void Order::throw_size_error(std::size_t bytes, std::size_t expected) {
-  detail::throw_error(MPI_ERR_ARG, "wisp::Order: a label has {} bytes, but the order is of values of {}",
-                      bytes, expected);
 }
 
 }  // namespace wisp

@@ -98,6 +98,10 @@ SplitField field_of(const char* call, const char* argument, const Label& label, 
     throw_error(MPI_ERR_ARG, "{}: {} has {} bytes, more than {}", call, argument, label.bytes().size(),
                 most_bytes);
   }
+  if (order.bytes > 0 && label.bytes().size() != order.bytes) {
+    throw_error(MPI_ERR_ARG, "{}: {} has {} bytes, but its order is of values of {}", call, argument,
+                label.bytes().size(), order.bytes);
+  }
   field.is_given = true;
   field.has_own_length = label.has_own_length();
   field.order = order;

@@ -479,7 +479,16 @@ TEST(SplitByTest, WrongArgumentsAreNamedBeforeAnyMessage) {
   EXPECT_EQ(error_with(untyped, {}, {}, ""),
             "wisp::split: color is undefined, but has no type; give that of the others");
   EXPECT_EQ(error_with(1, Order::by<std::int64_t>(), {}, ""),
-            "wisp::Order: a label has 4 bytes, but the order is of values of 8");
+            "wisp::split: color has 4 bytes, but its order is of values of 8");
+  EXPECT_EQ(error_with(std::optional<int>(), Order::by<std::int64_t>(), {}, ""),
+            "wisp::split: color has 4 bytes, but its order is of values of 8");
+  EXPECT_EQ(error_of(1,
+                     [](Comm) -> Task<> {
+                       Label(Label::Kind::floating_numbers, "halves", 3, 2);
+                       co_return;
+                     }),
+            "wisp::Label: width = 2 is none of such numbers");
+  static_assert(!FixedLabel<std::array<int, 0>>);
   EXPECT_EQ(error_with(1, Order({[](Order::Bytes, Order::Bytes) { return 1; }, {}}), {}, ""),
             "wisp::split: the order of color says that a label differs from itself");
   EXPECT_EQ(error_with(1, {}, std::optional<int>(), ""),
