@@ -68,13 +68,6 @@ std::pair<T, T> choose_pivots(std::vector<WeightedSample<T>> samples, double tar
   return {at(target - slack), at(target + slack)};
 }
 
-/// What is selected by an order that has thrown is nothing for any rank.
-inline void throw_if_failed(const Channel& channel, Slot failed_ranks) {
-  if (failed_ranks == 0) return;
-  throw Error(MPI_ERR_OTHER, std::string(channel.operation()) + ": the order has thrown an exception on " +
-                                 std::to_string(failed_ranks) + " ranks");
-}
-
 /// Every round leaves the elements between two pivots that are close to the one that is sought. What is
 /// left is few at last, and goes to all.
 template <class T, class Less>
@@ -109,9 +102,10 @@ Task<T> nth_element_on(Channel channel, std::vector<T> open, Slot elements, Slot
                            has_failed(less) ? Slot{1} : 0};
     Slot sums[3] = {};
     co_await allreduce_on(channel, {counts, 3, MPI_UINT64_T}, {sums, 3, MPI_UINT64_T}, MPI_SUM);
-    throw_if_failed(channel, sums[2]);
+    throw_if_failed(channel.operation(), sums[2]);
     const Slot before = elements;
     if (n < sums[0]) {
+      if (sums[0] == elements) throw_no_order(channel.operation());  // a pivot is below itself
       open.erase(inside, open.end());
       elements = sums[0];
     } else if (n < sums[0] + sums[1]) {
@@ -188,7 +182,8 @@ Task<std::vector<T>> largest_on(Channel channel, std::span<const T> data, Slot e
   };
   const Counts mine{chosen.size(), equal.size(), has_failed(is_larger) ? Slot{1} : 0};
   const auto counts = co_await exscan_total(channel, mine, Counts{0, 0, 0}, &Counts::combine);
-  throw_if_failed(channel, counts.total.failed);
+  throw_if_failed(channel.operation(), counts.total.failed);
+  if (counts.total.larger >= k) throw_no_order(channel.operation());
   const Slot room = k - counts.total.larger;
   const Slot first = std::min(counts.before.equal, room);
   const Slot end = std::min(counts.before.equal + equal.size(), room);

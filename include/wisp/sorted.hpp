@@ -185,7 +185,13 @@ Task<std::vector<std::uint64_t>> bound_on(Channel channel, std::span<const T> so
     answers.end_block();
   }
   const ByteBlocks answered = co_await exchange_blocks(channel, std::move(answers), 0);
-  failure.rethrow();
+  if constexpr (can_throw<T, Less>) {
+    const Slot here = has_failed(guarded) ? 1 : 0;
+    Slot failed = 0;
+    co_await allreduce_on(channel, {&here, 1, MPI_UINT64_T}, {&failed, 1, MPI_UINT64_T}, MPI_SUM);
+    failure.rethrow();
+    throw_if_failed(channel.operation(), failed);
+  }
   std::vector<const std::byte*> next;
   for (int r = 0; r < channel.size(); ++r) next.push_back(answered.block(r).data());
   std::vector<std::uint64_t> places(values.size());

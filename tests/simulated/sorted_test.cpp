@@ -444,6 +444,9 @@ TEST(SortedTest, BoundsAndWeightsThatThrowLeaveNobodyWaiting) {
         co_await async_bound<int>(comm, part, values, Bound::lower, less);
       } catch (const std::logic_error&) {
         ++thrown;
+      } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "wisp::lower_bound: the order has thrown an exception on 1 ranks");
+        ++errors;
       }
       left = comm.rank() == 2 ? 3 : 1000;
       const auto weight = [&left](int) {
@@ -462,8 +465,25 @@ TEST(SortedTest, BoundsAndWeightsThatThrowLeaveNobodyWaiting) {
       }
     });
     EXPECT_EQ(thrown, 2) << last;
-    EXPECT_EQ(errors, 4) << last;
+    EXPECT_EQ(errors, 8) << last;
   }
+}
+
+TEST(SelectTest, AnOrderThatIsNoneSelectsNoMoreThanIsAskedFor) {
+  SimulationOptions cluster;
+  cluster.ranks = 4;
+  int errors = 0;
+  simulate(cluster, [&](Comm comm) -> Task<> {
+    const std::vector<int> equal(20, 7);
+    try {
+      co_await async_top_k<int>(comm, equal, 5, [](int a, int b) noexcept { return a <= b; });
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("wisp::top_k: the order is no strict weak order"),
+                std::string::npos);
+      ++errors;
+    }
+  });
+  EXPECT_EQ(errors, 4);
 }
 
 template <class Body>

@@ -143,6 +143,19 @@ bool has_failed(const Less& less) noexcept {
   }
 }
 
+/// What is found by an order that has thrown is nothing for any rank.
+inline void throw_if_failed(const char* call, std::uint64_t failed_ranks) {
+  if (failed_ranks == 0) return;
+  throw Error(MPI_ERR_OTHER, std::string(call) + ": the order has thrown an exception on " +
+                                 std::to_string(failed_ranks) + " ranks");
+}
+/// What has been counted by it cannot be.
+[[noreturn]] inline void throw_no_order(const char* call) {
+  throw Error(MPI_ERR_ARG, std::string(call) +
+                               ": the order is no strict weak order, not the same on all ranks, or it has "
+                               "thrown an exception on another one");
+}
+
 /// `use(less)` of an algorithm of the standard library, on this rank alone. False if the order has thrown,
 /// now or before: then what was to be sorted is in any state.
 template <class Less, class Use>

@@ -309,10 +309,7 @@ Task<std::vector<Slot>> find_splitters(Channel channel, std::vector<Slot> target
   // Every round leaves at most half of what is open; all ranks count the same rounds.
   for (int round = 0; std::any_of(is_found.begin(), is_found.end(), is_open); ++round) {
     if (round > 16 + 2 * static_cast<int>(std::bit_width(most))) {
-      throw Error(MPI_ERR_ARG,
-                  std::string(channel.operation()) +
-                      ": the order is no strict weak order, not the same on all ranks, or it has "
-                      "thrown an exception on another one");
+      throw_no_order(channel.operation());
     }
     const ByteBlocks samples =
         co_await exchange_blocks(channel, splitting.samples(), splitting.sample_block_bytes());
