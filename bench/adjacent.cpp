@@ -112,13 +112,9 @@ void simulate_adjacent(const Options& options, const SimulationOptions& cluster)
       true);
   for (const int bytes : block_bytes_of(options)) {
     const auto run = [&](const char* variant, auto program) {
-      const SimulationReport done = simulate(cluster, program);
       Row row = cell_of(cluster.ranks, bytes);
       row.variant = variant;
-      row.min_us = row.median_us = done.seconds * 1e6;
-      row.messages = done.messages;
-      row.volume = done.bytes;
-      return row;
+      return simulated_row(std::move(row), simulate(cluster, program));
     };
     report.add({run("adjacent",
                     [&](Comm comm) -> Task<> {

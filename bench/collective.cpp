@@ -199,16 +199,13 @@ void simulate_collective(const Options& options, const SimulationOptions& cluste
           if (is_run) co_await of->make(comm, cell, 0, {.algorithm = algorithm});
         });
         if (!is_run) continue;
-        rows.push_back({"collective",
-                        algorithm.empty() ? (options.algorithm == "all" ? "chosen" : "wisp") : algorithm,
-                        of->name,
-                        cluster.ranks,
-                        static_cast<std::size_t>(count) * sizeof(double),
-                        run.seconds * 1e6,
-                        run.seconds * 1e6,
-                        run.messages,
-                        run.bytes,
-                        {}});
+        rows.push_back(simulated_row(
+            {.bench = "collective",
+             .variant = algorithm.empty() ? (options.algorithm == "all" ? "chosen" : "wisp") : algorithm,
+             .case_name = of->name,
+             .ranks = cluster.ranks,
+             .bytes = static_cast<std::size_t>(count) * sizeof(double)},
+            run));
       }
       report.add(rows);
     }

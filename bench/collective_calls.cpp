@@ -15,98 +15,58 @@ namespace {
 
 using How = const CollectiveOptions&;
 
+/// MPI's own call, blocking and nonblocking, with these arguments before the communicator.
+#define MPI_CALLS(Name, name, ...)                                                          \
+  []([[maybe_unused]] Cell& x, [[maybe_unused]] int root, MPI_Comm m) {                     \
+    return MPI_##Name(__VA_ARGS__ __VA_OPT__(, ) m);                                        \
+  },                                                                                        \
+      []([[maybe_unused]] Cell& x, [[maybe_unused]] int root, MPI_Comm m, MPI_Request* r) { \
+        return MPI_I##name(__VA_ARGS__ __VA_OPT__(, ) m, r);                                \
+      }
+
 const Collective regular[] = {
     {"barrier", false, false, [](const Comm& c, Cell&, int, How o) { return barrier(c, o); },
-     [](Cell&, int, MPI_Comm m) { return MPI_Barrier(m); },
-     [](Cell&, int, MPI_Comm m, MPI_Request* r) { return MPI_Ibarrier(m, r); }},
+     MPI_CALLS(Barrier, barrier)},
     {"bcast", false, false,
      [](const Comm& c, Cell& x, int root, How o) { return bcast(c, x.receive(), root, o); },
-     [](Cell& x, int root, MPI_Comm m) { return MPI_Bcast(x.out(), x.count, MPI_DOUBLE, root, m); },
-     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
-       return MPI_Ibcast(x.out(), x.count, MPI_DOUBLE, root, m, r);
-     }},
+     MPI_CALLS(Bcast, bcast, x.out(), x.count, MPI_DOUBLE, root)},
     {"reduce", false, false,
      [](const Comm& c, Cell& x, int root, How o) {
        return reduce(c, x.send(), x.receive(), MPI_SUM, root, o);
      },
-     [](Cell& x, int root, MPI_Comm m) {
-       return MPI_Reduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, root, m);
-     },
-     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
-       return MPI_Ireduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, root, m, r);
-     }},
+     MPI_CALLS(Reduce, reduce, x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, root)},
     {"allreduce", false, false,
      [](const Comm& c, Cell& x, int, How o) { return allreduce(c, x.send(), x.receive(), MPI_SUM, o); },
-     [](Cell& x, int, MPI_Comm m) { return MPI_Allreduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Iallreduce(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
-     }},
+     MPI_CALLS(Allreduce, allreduce, x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM)},
     {"scan", false, false,
      [](const Comm& c, Cell& x, int, How o) { return scan(c, x.send(), x.receive(), MPI_SUM, o); },
-     [](Cell& x, int, MPI_Comm m) { return MPI_Scan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Iscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
-     }},
+     MPI_CALLS(Scan, scan, x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM)},
     {"exscan", false, false,
      [](const Comm& c, Cell& x, int, How o) { return exscan(c, x.send(), x.receive(), MPI_SUM, o); },
-     [](Cell& x, int, MPI_Comm m) { return MPI_Exscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m); },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Iexscan(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
-     }},
+     MPI_CALLS(Exscan, exscan, x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM)},
     {"gather", false, true,
      [](const Comm& c, Cell& x, int root, How o) { return gather(c, x.send(), x.receive(), root, o); },
-     [](Cell& x, int root, MPI_Comm m) {
-       return MPI_Gather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m);
-     },
-     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
-       return MPI_Igather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m, r);
-     }},
+     MPI_CALLS(Gather, gather, x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root)},
     {"allgather", false, true,
      [](const Comm& c, Cell& x, int, How o) { return allgather(c, x.send(), x.receive(), o); },
-     [](Cell& x, int, MPI_Comm m) {
-       return MPI_Allgather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m);
-     },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Iallgather(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m, r);
-     }},
+     MPI_CALLS(Allgather, allgather, x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE)},
     {"scatter", true, false,
      [](const Comm& c, Cell& x, int root, How o) { return scatter(c, x.send(), x.receive(), root, o); },
-     [](Cell& x, int root, MPI_Comm m) {
-       return MPI_Scatter(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m);
-     },
-     [](Cell& x, int root, MPI_Comm m, MPI_Request* r) {
-       return MPI_Iscatter(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root, m, r);
-     }},
+     MPI_CALLS(Scatter, scatter, x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, root)},
     {"alltoall", true, true,
      [](const Comm& c, Cell& x, int, How o) { return alltoall(c, x.send(), x.receive(), o); },
-     [](Cell& x, int, MPI_Comm m) {
-       return MPI_Alltoall(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m);
-     },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Ialltoall(x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE, m, r);
-     }},
+     MPI_CALLS(Alltoall, alltoall, x.in(), x.count, MPI_DOUBLE, x.out(), x.count, MPI_DOUBLE)},
     {"alltoallv", true, true,
      [](const Comm& c, Cell& x, int, How o) {
        return alltoallv(c, ConstBlocks(x.send(), x.counts, x.begins), {x.receive(), x.counts, x.begins}, o);
      },
-     [](Cell& x, int, MPI_Comm m) {
-       return MPI_Alltoallv(x.in(), x.counts.data(), x.begins.data(), MPI_DOUBLE, x.out(), x.counts.data(),
-                            x.begins.data(), MPI_DOUBLE, m);
-     },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Ialltoallv(x.in(), x.counts.data(), x.begins.data(), MPI_DOUBLE, x.out(), x.counts.data(),
-                             x.begins.data(), MPI_DOUBLE, m, r);
-     }},
+     MPI_CALLS(Alltoallv, alltoallv, x.in(), x.counts.data(), x.begins.data(), MPI_DOUBLE, x.out(),
+               x.counts.data(), x.begins.data(), MPI_DOUBLE)},
     {"reduce_scatter_block", true, false,
      [](const Comm& c, Cell& x, int, How o) {
        return reduce_scatter_block(c, x.send(), x.receive(), MPI_SUM, o);
      },
-     [](Cell& x, int, MPI_Comm m) {
-       return MPI_Reduce_scatter_block(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m);
-     },
-     [](Cell& x, int, MPI_Comm m, MPI_Request* r) {
-       return MPI_Ireduce_scatter_block(x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM, m, r);
-     }}};
+     MPI_CALLS(Reduce_scatter_block, reduce_scatter_block, x.in(), x.out(), x.count, MPI_DOUBLE, MPI_SUM)}};
 
 const Collective irregular[] = {regular[std::size(regular) - 2],
                                 {"gatherv", false, true,

@@ -156,11 +156,7 @@ void simulate_exchange(const Options& options, const SimulationOptions& cluster)
           Partnered cell(comm.rank(), comm.size(), partners, bytes);
           co_await one.run(comm, cell, {.algorithm = one.algorithm});
         });
-        Row row =
-            exchange_row(one.variant, partners, bytes, cluster.ranks, {run.seconds * 1e6, run.seconds * 1e6});
-        row.messages = run.messages;
-        row.volume = run.bytes;
-        rows.push_back(row);
+        rows.push_back(simulated_row(exchange_row(one.variant, partners, bytes, cluster.ranks, {}), run));
       }
       report.add(rows);
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "wisp/comm.hpp"
+#include "wisp/simulate.hpp"
 
 namespace wisp::bench {
 
@@ -95,6 +96,8 @@ bool is_simulated_mpi();
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method);
 
 /// A cell's rows: like `cell`, with each variant's name and times.
+/// That of a simulated run.
+Row simulated_row(Row cell, const SimulationReport& run);
 std::vector<Row> rows_of(const Row& cell, const std::vector<Variant>& variants,
                          const std::vector<Timing>& timings);
 

@@ -189,11 +189,6 @@ void mark(std::vector<Row>& rows, const std::string& guideline_2, const char* ir
   }
 }
 
-Row row_of(const Irregular& of, const BlocksCell& cell, int ranks, const std::string& variant, double min_us,
-           double median_us) {
-  return {of.bench, variant, cell.case_name, ranks, cell.block_bytes, min_us, median_us, {}, {}, {}};
-}
-
 void bench_irregular(const Irregular& of, const Options& options) {
   const Comm comm = all_ranks();
   const int ranks = comm.size();
@@ -231,10 +226,9 @@ void bench_irregular(const Irregular& of, const Options& options) {
         variants.push_back({of.regular, [&](int call) { of.wisp_regular(comm, cell, root_of(call)); }});
       }
       const std::vector<Timing> timings = measure(MPI_COMM_WORLD, variants, method);
-      std::vector<Row> rows;
-      for (std::size_t v = 0; v < variants.size(); ++v) {
-        rows.push_back(row_of(of, cell, ranks, variants[v].name, timings[v].min_us, timings[v].median_us));
-      }
+      std::vector<Row> rows =
+          rows_of({.bench = of.bench, .case_name = cell.case_name, .ranks = ranks, .bytes = cell.block_bytes},
+                  variants, timings);
       mark(rows, "guideline-2", "wisp", of.regular);
       mark(rows, "guideline-2", of.mpi_irregular, of.mpi_regular);
       report.add(rows);
@@ -322,17 +316,12 @@ void simulate_irregular(const SimulatedOperation& of, const Options& options,
       SimulatedCell cell(distribution, average, cluster.ranks);
       std::vector<Row> rows;
       const auto run = [&](const std::string& variant, const std::function<Task<>(Comm)>& program) {
-        const SimulationReport done = simulate(cluster, program);
-        rows.push_back({of.bench,
-                        variant,
-                        fmt::format("{},b={}", distribution.name, average),
-                        cluster.ranks,
-                        static_cast<std::size_t>(average) * sizeof(int),
-                        done.seconds * 1e6,
-                        done.seconds * 1e6,
-                        done.messages,
-                        done.bytes,
-                        {}});
+        rows.push_back(simulated_row({.bench = of.bench,
+                                      .variant = variant,
+                                      .case_name = fmt::format("{},b={}", distribution.name, average),
+                                      .ranks = cluster.ranks,
+                                      .bytes = static_cast<std::size_t>(average) * sizeof(int)},
+                                     simulate(cluster, program)));
       };
       run("wisp", [&](Comm comm) { return of.irregular(comm, cell, root, {{}, options.algorithm}); });
       for (const std::string_view name : named) {

@@ -334,16 +334,12 @@ void simulate_neighborhood(const Options& options, const SimulationOptions& clus
           co_await neighbor_alltoallw(on, from, to, with);
         }
       });
-      rows.push_back({"neighborhood",
-                      name.empty() ? "chosen" : std::string(name),
-                      of.name,
-                      cluster.ranks,
-                      of.block,
-                      done.seconds * 1e6,
-                      done.seconds * 1e6,
-                      done.messages,
-                      done.bytes,
-                      {}});
+      rows.push_back(simulated_row({.bench = "neighborhood",
+                                    .variant = name.empty() ? "chosen" : std::string(name),
+                                    .case_name = of.name,
+                                    .ranks = cluster.ranks,
+                                    .bytes = of.block},
+                                   done));
     }
     report.add(rows);
   }

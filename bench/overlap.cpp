@@ -115,10 +115,7 @@ void simulate_overlap(const Options& options, const SimulationOptions& cluster) 
       });
       const std::string name = std::string(by_wisp ? "wisp" : "MPI") +
                                (schedule == Schedule::cascaded ? "-cascaded" : "-alternating");
-      Row row = row_of(name, cluster.ranks, {run.seconds * 1e6, run.seconds * 1e6});
-      row.messages = run.messages;
-      row.volume = run.bytes;
-      rows.push_back(row);
+      rows.push_back(simulated_row(row_of(name, cluster.ranks, {}), run));
     }
   }
   report.add(rows);

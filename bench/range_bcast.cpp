@@ -131,11 +131,8 @@ void simulate_range_bcast(const Options& options, const SimulationOptions& clust
           std::vector<double> data(static_cast<std::size_t>(count));
           for (int i = 0; i < repeats; ++i) co_await bcast(range, data, i % half);
         });
-        Row row = row_of(by_wisp ? "wisp" : "MPI", repeats, cluster.ranks, count,
-                         {run.seconds * 1e6, run.seconds * 1e6});
-        row.messages = run.messages;
-        row.volume = run.bytes;
-        rows.push_back(row);
+        rows.push_back(
+            simulated_row(row_of(by_wisp ? "wisp" : "MPI", repeats, cluster.ranks, count, {}), run));
       }
       report.add(rows);
     }

@@ -228,16 +228,12 @@ void simulate_sort(const Options& options, const SimulationOptions& cluster) {
             throw Error(MPI_ERR_OTHER, "wisp simulate sort: not sorted");
           }
         });
-        rows.push_back({"sort",
-                        std::string(variant),
-                        std::string(distribution),
-                        cluster.ranks,
-                        count * sizeof(double),
-                        run.seconds * 1e6,
-                        run.seconds * 1e6,
-                        run.messages,
-                        run.bytes,
-                        {}});
+        rows.push_back(simulated_row({.bench = "sort",
+                                      .variant = std::string(variant),
+                                      .case_name = std::string(distribution),
+                                      .ranks = cluster.ranks,
+                                      .bytes = count * sizeof(double)},
+                                     run));
       };
       for (const std::string_view algorithm : algorithms_for(options)) {
         if (algorithm == "merge" && !merges(cluster.ranks)) continue;

@@ -168,16 +168,12 @@ void simulate_sort_strings(const Options& options, const SimulationOptions& clus
         co_await async_sort(comm, data);
         check_sorted(data, "wisp simulate sort-strings");
       });
-      report.add({{"sort-strings",
-                   "wisp",
-                   fmt::format("{} {}", kind, count),
-                   cluster.ranks,
-                   characters_of(make_strings(kind, 0, count)),
-                   run.seconds * 1e6,
-                   run.seconds * 1e6,
-                   run.messages,
-                   run.bytes,
-                   {}}});
+      report.add({simulated_row({.bench = "sort-strings",
+                                 .variant = "wisp",
+                                 .case_name = fmt::format("{} {}", kind, count),
+                                 .ranks = cluster.ranks,
+                                 .bytes = characters_of(make_strings(kind, 0, count))},
+                                run)});
     }
   }
 }
