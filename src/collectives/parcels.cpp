@@ -14,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "pattern/packed_number.hpp"
 #include "transport/device_memory.hpp"
 #include "wisp/error.hpp"
 
@@ -26,35 +27,14 @@ namespace {
               "cluster carries too few bytes of a message (SimulationOptions::carried_bytes)");
 }
 
-/// Numbers in as few bytes as they need, seven bits in each.
-std::size_t number_bytes(std::uint64_t number) {
-  std::size_t bytes = 1;
-  while (number >>= 7) ++bytes;
-  return bytes;
-}
-std::byte* write_number(std::byte* to, std::uint64_t number) {
-  for (; number >= 128; number >>= 7) *to++ = static_cast<std::byte>(number | 128);
-  *to++ = static_cast<std::byte>(number);
-  return to;
-}
 std::uint64_t read_number(const std::byte*& from, const std::byte* end) {
-  std::uint64_t number = 0;
-  for (int shift = 0;; shift += 7) {
-    if (from == end || shift > 63) throw_damaged();
-    const auto byte = static_cast<std::uint64_t>(*from++);
-    number |= (byte & 127) << shift;
-    if (byte < 128) return number;
-  }
-}
-
-/// A difference of ways as a number: 0, -1, 1, -2, …
-std::uint64_t folded(int difference) {
-  const auto wide = static_cast<std::int64_t>(difference);
-  return static_cast<std::uint64_t>(wide < 0 ? -2 * wide - 1 : 2 * wide);
-}
-int unfolded(std::uint64_t number) {
-  const auto half = static_cast<int>((number + 1) / 2);
-  return number % 2 != 0 ? -half : half;
+  std::byte last{};
+  const std::uint64_t number = read_packed([&] {
+    if (from == end) throw_damaged();
+    return last = *from++;
+  });
+  if (last >= std::byte{128}) throw_damaged();
+  return number;
 }
 
 std::size_t carried_bytes(const Parcel& parcel) {
@@ -67,7 +47,7 @@ void tell(std::span<const Parcel> parcels, BundleHeader header, Put put) {
   if (header == BundleHeader::ways_and_sizes) put(parcels.size());
   int before = 0;
   for (const Parcel& parcel : parcels) {
-    if (header == BundleHeader::ways_and_sizes) put(folded(parcel.way - before));
+    if (header == BundleHeader::ways_and_sizes) put(without_sign(parcel.way - before));
     before = parcel.way;
     put(std::uint64_t{parcel.bytes} << 1 | (parcel.is_straight ? 1U : 0U));
   }
@@ -125,7 +105,7 @@ std::size_t bundle_bytes(std::span<const Parcel> parcels, BundleHeader header) {
   std::size_t bytes = 0;
   for (const Parcel& parcel : parcels) bytes += carried_bytes(parcel);
   if (header == BundleHeader::none) return bytes;
-  tell(parcels, header, [&](std::uint64_t number) { bytes += number_bytes(number); });
+  tell(parcels, header, [&](std::uint64_t number) { bytes += packed_bytes(number); });
   return sizeof(std::uint64_t) + bytes;
 }
 
@@ -135,7 +115,7 @@ void write_bundle(std::span<const Parcel> parcels, BundleHeader header, std::spa
     const std::uint64_t bytes = room.size();
     std::memcpy(to, &bytes, sizeof(bytes));
     to += sizeof(bytes);
-    tell(parcels, header, [&](std::uint64_t number) { to = write_number(to, number); });
+    tell(parcels, header, [&](std::uint64_t number) { to = write_packed(to, number); });
   }
   for (const Parcel& parcel : parcels) to = std::copy_n(parcel.data, carried_bytes(parcel), to);
 }
@@ -160,7 +140,7 @@ void read_bundle(const std::byte* from, std::span<const Parcel> alike, BundleHea
     const std::size_t parcels = has_ways ? read_number(from, end) : alike.size();
     int way = 0;
     for (std::size_t i = 0; i < parcels; ++i) {
-      way = has_ways ? way + unfolded(read_number(from, end)) : alike[i].way;
+      way = has_ways ? way + static_cast<int>(with_sign(read_number(from, end))) : alike[i].way;
       const std::uint64_t size = read_number(from, end);
       to.push_back({way, (size & 1) != 0, size >> 1});
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pattern/knomial_tree.hpp"
+#include "pattern/packed_number.hpp"
 #include "wisp/detail/as_size.hpp"
 
 // Gather and scatter led by the root, which alone knows the sizes of all blocks: the tree is over the ranks
@@ -73,40 +74,17 @@ class LedTree {
 };
 
 /// What a rank is told of its subtree, in few bytes: position, count, then for each rank how far it is from
-/// the one before and how many bytes it has, as integers of 7 bits a byte. The first rank is the receiver.
-inline void append_integer(std::vector<std::byte>& to, std::uint64_t value) {
-  for (; value >= 128; value >>= 7) to.push_back(static_cast<std::byte>(value | 128));
-  to.push_back(static_cast<std::byte>(value));
-}
-inline std::uint64_t take_integer(std::span<const std::byte>& from) {
-  std::uint64_t value = 0;
-  for (int shift = 0;; shift += 7) {
-    const auto byte = static_cast<std::uint64_t>(from.front());
-    from = from.subspan(1);
-    value |= (byte & 127) << shift;
-    if (byte < 128) return value;
-  }
-}
-
-/// Small numbers of either sign as small numbers without one: 0, -1, 1, -2, …
-constexpr std::uint64_t without_sign(int value) {
-  return static_cast<std::uint64_t>(value < 0 ? -2LL * value - 1 : 2LL * value);
-}
-constexpr int with_sign(std::uint64_t value) {
-  const auto half = static_cast<int>(value / 2);
-  return value % 2 == 0 ? half : -half - 1;
-}
-
+/// the one before and how many bytes it has. The first rank is the receiver.
 inline std::vector<std::byte> encode_subtree(int position, int count, std::span<const SizedRank> subtree) {
   std::vector<std::byte> code;
   code.reserve(8 + 3 * subtree.size());
-  append_integer(code, static_cast<std::uint64_t>(position));
-  append_integer(code, static_cast<std::uint64_t>(count));
-  append_integer(code, subtree.size());
+  append_packed(code, static_cast<std::uint64_t>(position));
+  append_packed(code, static_cast<std::uint64_t>(count));
+  append_packed(code, subtree.size());
   int before = subtree.front().rank;
   for (const SizedRank& block : subtree) {
-    append_integer(code, without_sign(block.rank - before));
-    append_integer(code, block.bytes);
+    append_packed(code, without_sign(block.rank - before));
+    append_packed(code, block.bytes);
     before = block.rank;
   }
   return code;
@@ -119,14 +97,21 @@ struct Subtree {
 };
 /// Takes the code from the front of `code`, which may go on with data.
 inline Subtree take_subtree(int receiver, std::span<const std::byte>& code) {
+  const auto number = [&] {
+    return read_packed([&] {
+      const std::byte byte = code.front();
+      code = code.subspan(1);
+      return byte;
+    });
+  };
   Subtree subtree;
-  subtree.position = static_cast<int>(take_integer(code));
-  subtree.count = static_cast<int>(take_integer(code));
-  subtree.ranks.resize(take_integer(code));
+  subtree.position = static_cast<int>(number());
+  subtree.count = static_cast<int>(number());
+  subtree.ranks.resize(number());
   int before = receiver;
   for (SizedRank& block : subtree.ranks) {
-    block.rank = before + with_sign(take_integer(code));
-    block.bytes = take_integer(code);
+    block.rank = before + static_cast<int>(with_sign(number()));
+    block.bytes = number();
     before = block.rank;
   }
   return subtree;

@@ -5,27 +5,14 @@
 #include <cstring>
 #include <utility>
 
+#include "pattern/packed_number.hpp"
+
 namespace wisp::detail {
 namespace {
 
-void append_number(std::vector<std::byte>& to, std::uint64_t number) {
-  for (; number >= 128; number >>= 7) to.push_back(static_cast<std::byte>(number | 128));
-  to.push_back(static_cast<std::byte>(number));
-}
-
-std::uint64_t read_number(const std::byte*& from) {
-  auto byte = std::to_integer<std::uint64_t>(*from++);
-  std::uint64_t number = byte & 127;
-  for (int shift = 7; byte >= 128; shift += 7) {
-    byte = std::to_integer<std::uint64_t>(*from++);
-    number |= (byte & 127) << shift;
-  }
-  return number;
-}
-
 void append_string(std::vector<std::byte>& to, std::string_view string, std::size_t common) {
-  append_number(to, common);
-  append_number(to, string.size() - common);
+  append_packed(to, common);
+  append_packed(to, string.size() - common);
   const auto* bytes = reinterpret_cast<const std::byte*>(string.data());
   to.insert(to.end(), bytes + common, bytes + string.size());
 }
@@ -86,8 +73,9 @@ void StringCoder::add(std::string_view string, std::size_t common) {
 
 bool StringReader::next() {
   if (at_ == end_) return false;
-  const std::uint64_t common = read_number(at_);
-  const std::uint64_t rest = read_number(at_);
+  const auto byte = [this] { return *at_++; };
+  const std::uint64_t common = read_packed(byte);
+  const std::uint64_t rest = read_packed(byte);
   const auto* characters = reinterpret_cast<const char*>(at_);
   // A whole string may have more in common than it says.
   common_ = common > 0 ? common : common_prefix(string_, {characters, rest});

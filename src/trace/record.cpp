@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "pattern/packed_number.hpp"
 #include "transport/throw_error.hpp"
 
 namespace wisp::detail {
@@ -31,14 +32,10 @@ bool is_of_same(const TraceRecord& a, const TraceRecord& b) {
 class Packed {
  public:
   Packed& put(std::uint64_t number) {
-    for (; number >= 128; number >>= 7) bytes_[size_++] = static_cast<std::byte>(number | 128);
-    bytes_[size_++] = static_cast<std::byte>(number);
+    size_ = static_cast<std::size_t>(write_packed(bytes_.data() + size_, number) - bytes_.data());
     return *this;
   }
-  /// Small ones of either sign become small ones.
-  Packed& put_signed(std::int64_t number) {
-    return put(static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63));
-  }
+  Packed& put_signed(std::int64_t number) { return put(without_sign(number)); }
   void append_to(Bytes& to) const { to.insert(to.end(), bytes_.data(), bytes_.data() + size_); }
 
  private:
@@ -88,18 +85,9 @@ class Reader {
     return number;
   }
   std::uint64_t number() {
-    std::uint64_t number = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const auto byte = static_cast<std::uint64_t>(take(1).front());
-      number |= (byte & 127) << shift;
-      if (byte < 128) break;
-    }
-    return number;
+    return read_packed([&] { return take(1).front(); });
   }
-  std::int64_t signed_number() {
-    const std::uint64_t number = this->number();
-    return static_cast<std::int64_t>(number >> 1) ^ -static_cast<std::int64_t>(number & 1);
-  }
+  std::int64_t signed_number() { return with_sign(number()); }
   int small() { return static_cast<int>(signed_number()); }
   std::string text() {
     const auto bytes = take(number());
