@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "comm/comm_access.hpp"
+#include "transport/mpi_group.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
@@ -148,17 +149,13 @@ MPI_Comm Comm::to_mpi(int tag) const {
   if (below == MPI_COMM_NULL) {
     detail::throw_error(MPI_ERR_COMM, "{}: a simulated cluster has no MPI communicator", call);
   }
-  MPI_Group all = MPI_GROUP_NULL;
-  MPI_Group ours = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   std::vector<int> members(detail::as_size(size()));
   for (int r = 0; r < size(); ++r) members[detail::as_size(r)] = group_.to_world(r);
-  detail::check_mpi(MPI_Comm_group(below, &all), "MPI_Comm_group");
-  detail::check_mpi(MPI_Group_incl(all, size(), members.data(), &ours), "MPI_Group_incl");
-  const int code = MPI_Comm_create_group(below, ours, tag, &made);
-  detail::check_mpi(MPI_Group_free(&ours), "MPI_Group_free");
-  detail::check_mpi(MPI_Group_free(&all), "MPI_Group_free");
-  detail::check_mpi(code, "MPI_Comm_create_group");
+  detail::OwnedGroup ours;
+  detail::check_mpi(MPI_Group_incl(detail::OwnedGroup(below).get(), size(), members.data(), ours.put()),
+                    "MPI_Group_incl");
+  detail::check_mpi(MPI_Comm_create_group(below, ours.get(), tag, &made), "MPI_Comm_create_group");
   return made;
 }
 

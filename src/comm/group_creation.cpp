@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "comm/comm_access.hpp"
-#include "comm/mpi_group.hpp"
+#include "transport/mpi_group.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/detail/channel_collectives.hpp"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "comm/mpi_group.hpp"
+#include "transport/mpi_group.hpp"
 #include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
@@ -86,10 +86,7 @@ NodeLayout nodes_of_launcher(MPI_Comm comm) {
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
   const std::vector<int> of_world = nodes_of_world(size);
   if (of_world.empty()) return {};
-  MPI_Group ours = MPI_GROUP_NULL;
-  check_mpi(MPI_Comm_group(comm, &ours), "MPI_Comm_group");
-  std::vector<int> nodes = ranks_in(MPI_COMM_WORLD, ours);
-  check_mpi(MPI_Group_free(&ours), "MPI_Group_free");
+  std::vector<int> nodes = ranks_in(MPI_COMM_WORLD, OwnedGroup(comm).get());
   // Others may have been started by other launchers.
   if (std::ranges::find(nodes, MPI_UNDEFINED) != nodes.end()) return {};
   for (int& node : nodes) node = of_world[as_size(node)];

@@ -1,7 +1,6 @@
 #include "comm/world.hpp"
 
 #include <cstdlib>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "comm/shared_transport.hpp"
 #include "trace/traced_transport.hpp"
 #include "transport/mpi_attribute.hpp"
+#include "transport/mpi_group.hpp"
 #include "transport/mpi_library.hpp"
 #include "transport/mpi_process.hpp"
 #include "transport/mpi_transport.hpp"
@@ -52,21 +52,7 @@ World::Facts facts_of(MPI_Comm comm) {
 
 /// Of a communicator's ranks, those in MPI_COMM_WORLD; with sessions alone, the same.
 std::vector<int> ranks_in_mpi(MPI_Comm comm) {
-  int size = 0;
-  check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  std::vector<int> ranks(as_size(size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  if (!has_mpi_world()) return ranks;
-  MPI_Group members = MPI_GROUP_NULL;
-  MPI_Group all = MPI_GROUP_NULL;
-  check_mpi(MPI_Comm_group(comm, &members), "MPI_Comm_group");
-  check_mpi(MPI_Comm_group(MPI_COMM_WORLD, &all), "MPI_Comm_group");
-  const std::vector<int> here = ranks;
-  check_mpi(MPI_Group_translate_ranks(members, size, here.data(), all, ranks.data()),
-            "MPI_Group_translate_ranks");
-  check_mpi(MPI_Group_free(&members), "MPI_Group_free");
-  check_mpi(MPI_Group_free(&all), "MPI_Group_free");
-  return ranks;
+  return ranks_in(has_mpi_world() ? MPI_COMM_WORLD : comm, OwnedGroup(comm).get());
 }
 
 std::unique_ptr<Transport> transport_over(std::vector<MPI_Comm> comms, const World::Facts& facts,
@@ -90,11 +76,8 @@ std::unique_ptr<Transport> transport_over(std::vector<MPI_Comm> comms, const Wor
 /// Without the caller's attributes: MPI_Comm_dup would call the functions that copy them.
 MPI_Comm duplicate_of(MPI_Comm comm) {
   MPI_Comm ours = MPI_COMM_NULL;
-  MPI_Group members = MPI_GROUP_NULL;
   if (has_mpi_world()) {
-    check_mpi(MPI_Comm_group(comm, &members), "MPI_Comm_group");
-    check_mpi(MPI_Comm_create(comm, members, &ours), "MPI_Comm_create");
-    check_mpi(MPI_Group_free(&members), "MPI_Group_free");
+    check_mpi(MPI_Comm_create(comm, OwnedGroup(comm).get(), &ours), "MPI_Comm_create");
   } else {  // with sessions alone and one rank, MPICH 4.0 crashes in MPI_Comm_create
     constexpr int everybody = 0;
     int rank = 0;
@@ -253,14 +236,11 @@ MPI_Comm World::mpi_comm() const {
 int World::rank_in(const World& other, int rank) const {
   if (&other == this) return rank;
   if (mpi_comm() == MPI_COMM_NULL || other.mpi_comm() == MPI_COMM_NULL) return -1;
-  MPI_Group from = MPI_GROUP_NULL;
-  MPI_Group to = MPI_GROUP_NULL;
+  const OwnedGroup from(mpi_comm());
+  const OwnedGroup to(other.mpi_comm());
   int translated = -1;
-  check_mpi(MPI_Comm_group(mpi_comm(), &from), "MPI_Comm_group");
-  check_mpi(MPI_Comm_group(other.mpi_comm(), &to), "MPI_Comm_group");
-  check_mpi(MPI_Group_translate_ranks(from, 1, &rank, to, &translated), "MPI_Group_translate_ranks");
-  check_mpi(MPI_Group_free(&from), "MPI_Group_free");
-  check_mpi(MPI_Group_free(&to), "MPI_Group_free");
+  check_mpi(MPI_Group_translate_ranks(from.get(), 1, &rank, to.get(), &translated),
+            "MPI_Group_translate_ranks");
   return translated == MPI_UNDEFINED ? -1 : translated;
 }
 

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "transport/mpi_group.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
@@ -48,11 +49,10 @@ struct SelfComm::Own {
   }
   void make_session() {
     check_mpi(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session), "MPI_Session_init");
-    MPI_Group self = MPI_GROUP_NULL;
-    check_mpi(MPI_Group_from_session_pset(session, "mpi://SELF", &self), "MPI_Group_from_session_pset");
-    check_mpi(MPI_Comm_create_from_group(self, "wisp", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm),
+    OwnedGroup self;
+    check_mpi(MPI_Group_from_session_pset(session, "mpi://SELF", self.put()), "MPI_Group_from_session_pset");
+    check_mpi(MPI_Comm_create_from_group(self.get(), "wisp", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm),
               "MPI_Comm_create_from_group");
-    check_mpi(MPI_Group_free(&self), "MPI_Group_free");
   }
 
   MPI_Session session = MPI_SESSION_NULL;

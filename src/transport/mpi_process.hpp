@@ -30,7 +30,7 @@ class SelfComm {
   MPI_Comm get() const noexcept;
 
  private:
-  class Own;
+  struct Own;
 
   std::shared_ptr<Own> own_;
 };

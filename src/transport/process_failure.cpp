@@ -1,8 +1,6 @@
 #include "transport/process_failure.hpp"
 
-#include <numeric>
-
-#include "wisp/detail/as_size.hpp"
+#include "transport/mpi_group.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -17,21 +15,10 @@ bool is_process_failure(int code) {
 }
 
 std::vector<int> failed_ranks(MPI_Comm comm) {
-  MPI_Group failed = MPI_GROUP_NULL;
-  MPI_Group all = MPI_GROUP_NULL;
+  OwnedGroup failed;
   if (MPIX_Comm_failure_ack(comm) != MPI_SUCCESS) return {};  // where mpirun was not told --with-ft
-  check_mpi(MPIX_Comm_failure_get_acked(comm, &failed), "MPIX_Comm_failure_get_acked");
-  check_mpi(MPI_Comm_group(comm, &all), "MPI_Comm_group");
-  int count = 0;
-  check_mpi(MPI_Group_size(failed, &count), "MPI_Group_size");
-  std::vector<int> among(as_size(count));
-  std::iota(among.begin(), among.end(), 0);
-  std::vector<int> ranks(as_size(count));
-  check_mpi(MPI_Group_translate_ranks(failed, count, among.data(), all, ranks.data()),
-            "MPI_Group_translate_ranks");
-  if (failed != MPI_GROUP_EMPTY) check_mpi(MPI_Group_free(&failed), "MPI_Group_free");
-  check_mpi(MPI_Group_free(&all), "MPI_Group_free");
-  return ranks;
+  check_mpi(MPIX_Comm_failure_get_acked(comm, failed.put()), "MPIX_Comm_failure_get_acked");
+  return ranks_in(comm, failed.get());
 }
 
 #else
