@@ -124,16 +124,16 @@ void carry_out(Operation made, [[maybe_unused]] Served& served, [[maybe_unused]]
         [&] { return native(WISP_NAMES_##name comm WISP_LIST more_names); });                     \
   }
 /// All that this MPI has.
-#define WISP_FORMS(Blocking, Nonblocking, name, parameters, bytes, bytes_started, ...)                \
+#define WISP_FORMS(Blocking, Nonblocking, name, parameters, bytes, ...)                               \
   WISP_FORM(Form::blocking, Blocking, name, parameters, (), (), nullptr, bytes, __VA_ARGS__)          \
   WISP_FORM(Form::nonblocking, Nonblocking, name, parameters, (, MPI_Request * request), (, request), \
-            request, request == nullptr ? -1 : (bytes_started), __VA_ARGS__)                          \
-  WISP_PERSISTENT_FORM(Blocking##_init, name, parameters, bytes_started, __VA_ARGS__)
+            request, request == nullptr ? -1 : (bytes), __VA_ARGS__)                                  \
+  WISP_PERSISTENT_FORM(Blocking##_init, name, parameters, bytes, __VA_ARGS__)
 
 #if MPI_VERSION >= 4
-#define WISP_PERSISTENT_FORM(Init, name, parameters, bytes_started, ...)                        \
+#define WISP_PERSISTENT_FORM(Init, name, parameters, bytes, ...)                                \
   WISP_FORM(Form::persistent, Init, name, parameters, (, MPI_Info info, MPI_Request * request), \
-            (, info, request), request, request == nullptr ? -1 : (bytes_started), __VA_ARGS__)
+            (, info, request), request, request == nullptr ? -1 : (bytes), __VA_ARGS__)
 #else
 #define WISP_PERSISTENT_FORM(...)
 #endif

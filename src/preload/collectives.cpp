@@ -67,8 +67,9 @@ bool is_of_mpi(MPI_Op op) {
 Operator operator_of(MPI_Op op) {
   return is_of_mpi(op) ? Operator(op) : Operator::on_whole_vectors(op);
 }
-std::int64_t of_reduction(std::int64_t bytes, MPI_Datatype type, MPI_Op op) {
-  return joins(type, op) ? bytes : -1;
+/// A function of the program's own is not called from the thread that moves nonblocking operations.
+std::int64_t of_reduction(std::int64_t bytes, MPI_Datatype type, MPI_Op op, Form form) {
+  return (form == Form::blocking || is_of_mpi(op)) && joins(type, op) ? bytes : -1;
 }
 
 /// Of a rooted call, whose root alone looks at one of the two sides; each side of a block has as many bytes.
@@ -94,12 +95,14 @@ std::int64_t unknown_at(int root, MPI_Comm comm) {
 
 // The size of a call, as all ranks know it.
 #define WISP_BYTES_bcast bytes_of(count, datatype)
-#define WISP_BYTES_reduce of_reduction(bytes_at(root, comm, count, datatype, count, datatype), datatype, op)
-#define WISP_BYTES_allreduce of_reduction(bytes_of(count, datatype), datatype, op)
-#define WISP_BYTES_scan of_reduction(bytes_of(count, datatype), datatype, op)
-#define WISP_BYTES_exscan of_reduction(bytes_of(count, datatype), datatype, op)
-#define WISP_BYTES_reduce_scatter_block of_reduction(bytes_of_all(recvcount, datatype, comm), datatype, op)
-#define WISP_BYTES_reduce_scatter of_reduction(bytes_of_all(recvcounts, datatype, comm), datatype, op)
+#define WISP_BYTES_reduce \
+  of_reduction(bytes_at(root, comm, count, datatype, count, datatype), datatype, op, form)
+#define WISP_BYTES_allreduce of_reduction(bytes_of(count, datatype), datatype, op, form)
+#define WISP_BYTES_scan of_reduction(bytes_of(count, datatype), datatype, op, form)
+#define WISP_BYTES_exscan of_reduction(bytes_of(count, datatype), datatype, op, form)
+#define WISP_BYTES_reduce_scatter_block \
+  of_reduction(bytes_of_all(recvcount, datatype, comm), datatype, op, form)
+#define WISP_BYTES_reduce_scatter of_reduction(bytes_of_all(recvcounts, datatype, comm), datatype, op, form)
 #define WISP_BYTES_gather bytes_at(root, comm, recvcount, recvtype, sendcount, sendtype)
 #define WISP_BYTES_gatherv unknown_at(root, comm)
 #define WISP_BYTES_allgather bytes_of(recvcount, recvtype)
@@ -110,28 +113,8 @@ std::int64_t unknown_at(int root, MPI_Comm comm) {
 #define WISP_BYTES_alltoallv 0
 #define WISP_BYTES_alltoallw 0
 
-// A function of the program's own is not called from the thread that moves nonblocking operations.
-#define WISP_BYTES_STARTED_reduce is_of_mpi(op) ? WISP_BYTES_reduce : -1
-#define WISP_BYTES_STARTED_allreduce is_of_mpi(op) ? WISP_BYTES_allreduce : -1
-#define WISP_BYTES_STARTED_scan is_of_mpi(op) ? WISP_BYTES_scan : -1
-#define WISP_BYTES_STARTED_exscan is_of_mpi(op) ? WISP_BYTES_exscan : -1
-#define WISP_BYTES_STARTED_reduce_scatter_block is_of_mpi(op) ? WISP_BYTES_reduce_scatter_block : -1
-#define WISP_BYTES_STARTED_reduce_scatter is_of_mpi(op) ? WISP_BYTES_reduce_scatter : -1
-#define WISP_BYTES_STARTED_barrier 0
-#define WISP_BYTES_STARTED_bcast WISP_BYTES_bcast
-#define WISP_BYTES_STARTED_gather WISP_BYTES_gather
-#define WISP_BYTES_STARTED_gatherv WISP_BYTES_gatherv
-#define WISP_BYTES_STARTED_allgather WISP_BYTES_allgather
-#define WISP_BYTES_STARTED_allgatherv WISP_BYTES_allgatherv
-#define WISP_BYTES_STARTED_scatter WISP_BYTES_scatter
-#define WISP_BYTES_STARTED_scatterv WISP_BYTES_scatterv
-#define WISP_BYTES_STARTED_alltoall WISP_BYTES_alltoall
-#define WISP_BYTES_STARTED_alltoallv WISP_BYTES_alltoallv
-#define WISP_BYTES_STARTED_alltoallw WISP_BYTES_alltoallw
-
-#define WISP_FACES(Name, name, parameters, arguments)                                       \
-  WISP_FORMS(Name, I##name, name, parameters, WISP_BYTES_##name, WISP_BYTES_STARTED_##name, \
-             const Comm& on = served.comm();                                                \
+#define WISP_FACES(Name, name, parameters, arguments)                                            \
+  WISP_FORMS(Name, I##name, name, parameters, WISP_BYTES_##name, const Comm& on = served.comm(); \
              use(wisp::name(on, WISP_LIST arguments CollectiveOptions())))
 
 #define WISP_OPERATOR(op) operator_of(op)

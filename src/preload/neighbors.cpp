@@ -110,9 +110,8 @@ void collect(Use use, Form form, const Topology& on, const void* sendbuf, Count 
 #define WISP_BYTES_neighbor_allgatherv 0
 
 #define WISP_ONLY_OF_MPI
-#define WISP_FACES(Name, name, parameters, arguments)                                   \
-  WISP_FORMS(N##Name, In##Name, name, parameters, WISP_BYTES_##name, WISP_BYTES_##name, \
-             const Topology& on = served.topology();                                    \
+#define WISP_FACES(Name, name, parameters, arguments)                                                        \
+  WISP_FORMS(N##Name, In##Name, name, parameters, WISP_BYTES_##name, const Topology& on = served.topology(); \
              [[maybe_unused]] const Neighborhood& lists = on.lists(); WISP_RUN_##name)
 
 extern "C" {
