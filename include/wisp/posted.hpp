@@ -47,6 +47,9 @@ class MessageObserver {
   virtual void ended(const Message& message) noexcept = 0;
 };
 
+/// In front of data that travel with what else a message tells.
+constexpr std::size_t header_bytes = 16;
+
 /// A message on its way, sent or to be received: filled by the transport, awaited by one coroutine.
 struct Message {
   std::coroutine_handle<> waiter;
@@ -91,7 +94,8 @@ struct Message {
     if (expecting == Expecting::nothing) return;
     if (error != MPI_SUCCESS && envelope.bytes <= expected) envelope.bytes = unknown_size;
     const bool may_be_shorter = expecting == Expecting::equal_sizes_behind_header && error == MPI_SUCCESS;
-    if (may_be_shorter ? envelope.bytes > expected : envelope.bytes != expected) error = MPI_ERR_TRUNCATE;
+    const std::size_t least = may_be_shorter ? header_bytes : expected;
+    if (envelope.bytes < least || envelope.bytes > expected) error = MPI_ERR_TRUNCATE;
   }
   void expect_bytes(std::size_t bytes, int of_rank, Expecting what) noexcept {
     expecting = what;
@@ -114,8 +118,6 @@ void abandon(Message& message) noexcept;
 /// Gives up one that is not done; whoever waits for it goes on.
 void end_waiting(Message& message);
 [[noreturn]] void throw_message_error(const Message& message);
-/// In front of data that travel with what else a message tells.
-constexpr std::size_t header_bytes = 16;
 /// A rank's vector is not as large as this rank's.
 [[noreturn]] void throw_unequal_sizes(const char* call, int rank, std::size_t bytes, std::size_t expected);
 /// A rank's block is not as large as the root says.

@@ -8,8 +8,24 @@
 namespace wisp::detail {
 namespace {
 
+// Of patterns neither members nor codes are compared: to wait here, or to take a message, needlessly is
+// harmless, to overtake is not.
+
 bool sources_meet(const Mailbox::Pattern& one, const Mailbox::Pattern& other) {
   return one.source < 0 || other.source < 0 || one.source == other.source;
+}
+
+bool meet(const Mailbox::Pattern& one, const Mailbox::Pattern& other, const TagLayout& tags) {
+  return sources_meet(one, other) &&
+         (one.is_any_number || other.is_any_number
+              ? tags.kind_of(one.tag) == tags.kind_of(other.tag) && tags.lane(one.tag) == tags.lane(other.tag)
+              : one.tag == other.tag);
+}
+
+/// All messages that MPI finds by its tag, and source if it has one, are for it.
+bool is_found_by_tag(const Mailbox::Pattern& pattern) {
+  return pattern.wire_tag >= 0 && (pattern.is_any_source || pattern.source >= 0 ||
+                                   pattern.members.size() == pattern.context->world->size());
 }
 
 }  // namespace
@@ -127,7 +143,8 @@ std::optional<Arrived> Mailbox::take_aside(const Pattern& pattern) {
 std::optional<Arrived> Mailbox::take_arrived(const Pattern& pattern, bool is_probe) {
   if (pattern.lacks_code()) return std::nullopt;
   if (!transport_.is_shared() || pattern.context->kind == TagLayout::Kind::raw) {
-    const bool as_they_come = is_probe || someone_takes_any_tag(pattern);
+    const bool may_lie_aside = !transport_.is_shared() && (is_probe || !is_found_by_tag(pattern));
+    const bool as_they_come = may_lie_aside || someone_takes_any_tag(pattern);
     return transport_.take_arrived(pattern.source, as_they_come ? -1 : pattern.wire_tag);
   }
   if (pattern.wire_tag >= 0) return transport_.take_arrived(pattern.source, pattern.wire_tag);
@@ -143,23 +160,24 @@ std::optional<Arrived> Mailbox::take_arrived(const Pattern& pattern, bool is_pro
   return std::nullopt;
 }
 
-// Neither members nor codes are compared: to wait here, or to take a message, needlessly is harmless, to
-// overtake is not.
+bool Mailbox::someone_waits_for_messages_of(const Pattern& pattern, std::size_t before) const {
+  return std::any_of(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(before),
+                     [&](const Waiting& waiting) { return meet(pattern, waiting.pattern, tags_); });
+}
 
-bool Mailbox::someone_waits_for_messages_of(const Pattern& pattern) const {
+/// Of an attached communicator, only raw ones take what may not be wisp's own.
+bool Mailbox::someone_takes_any_tag(const Pattern& pattern) const {
   return std::ranges::any_of(waiting_, [&](const Waiting& waiting) {
     const Pattern& other = waiting.pattern;
-    return sources_meet(pattern, other) && (pattern.is_any_number || other.is_any_number
-                                                ? tags_.kind_of(pattern.tag) == tags_.kind_of(other.tag) &&
-                                                      tags_.lane(pattern.tag) == tags_.lane(other.tag)
-                                                : pattern.tag == other.tag);
+    return other.is_any_number && sources_meet(pattern, other) &&
+           (!transport_.is_shared() || other.context->kind == TagLayout::Kind::raw);
   });
 }
 
-bool Mailbox::someone_takes_any_tag(const Pattern& pattern) const {
-  return std::ranges::any_of(waiting_, [&](const Waiting& waiting) {
-    return waiting.pattern.is_any_number && sources_meet(pattern, waiting.pattern);
-  });
+/// Whether a probe may leave its message in MPI; not if one of those that wait before it may be served first.
+bool Mailbox::may_peek(const Pattern& pattern, std::size_t before) const {
+  return is_found_by_tag(pattern) && transport_.can_post(pattern.wire_tag) &&
+         !someone_waits_for_messages_of(pattern, before);
 }
 
 void Mailbox::receive(Message& message, const Buffer& buffer, Pattern pattern) {
@@ -167,7 +185,7 @@ void Mailbox::receive(Message& message, const Buffer& buffer, Pattern pattern) {
     refuse(message);
   } else if (const std::optional<Arrived> arrived = take_aside(pattern)) {
     transport_.receive_arrived(message, buffer, *arrived);
-  } else if (can_post(pattern) && !someone_waits_for_messages_of(pattern)) {
+  } else if (can_post(pattern) && !someone_waits_for_messages_of(pattern, waiting_.size())) {
     transport_.receive(message, buffer, pattern.source, pattern.wire_tag);
   } else {
     wait({&message, buffer, pattern, false, {}, shared(pattern.context)});
@@ -191,8 +209,7 @@ std::optional<Envelope> Mailbox::probe_now(Pattern pattern) {
     pattern.wire_tag = pattern.context->tag_from(pattern.tag, pattern.source);
   }
   if (const std::optional<Envelope> found = first_aside(pattern)) return found;
-  if (can_post(pattern) && !someone_waits_for_messages_of(pattern))
-    return transport_.peek(pattern.source, pattern.wire_tag);
+  if (may_peek(pattern, waiting_.size())) return transport_.peek(pattern.source, pattern.wire_tag);
   while (const std::optional<Arrived> arrived = take_arrived(pattern, true)) {
     hand_out(*arrived);
     if (const std::optional<Envelope> found = first_aside(pattern)) return found;
@@ -224,15 +241,31 @@ bool Mailbox::look() {
   codes_.look();
   bool moved = use_codes();
   for (std::size_t i = 0; i < waiting_.size();) {
-    const std::optional<Arrived> arrived = take_arrived(waiting_[i].pattern, waiting_[i].is_probe);
-    if (!arrived) {
+    const Waiting& waiting = waiting_[i];
+    bool has_changed = false;
+    if (waiting.is_probe && may_peek(waiting.pattern, i)) {
+      const auto found = transport_.peek(waiting.pattern.source, waiting.pattern.wire_tag);
+      if (found) end_probe(i, *found);
+      has_changed = found.has_value();
+      if (!found) ++i;
+    } else if (const auto arrived = take_arrived(waiting.pattern, waiting.is_probe)) {
+      has_changed = hand_out(*arrived);
+    } else {
       ++i;
-    } else if (hand_out(*arrived)) {
-      moved = true;
-      i = 0;  // the list has changed
     }
+    if (!has_changed) continue;
+    moved = true;
+    i = 0;
   }
   return moved;
+}
+
+void Mailbox::end_probe(std::size_t place, const Envelope& found) {
+  Message& message = *waiting_[place].message;
+  waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(place));
+  message.envelope = found;
+  transport_.complete(message);
+  watch_if_needed();
 }
 
 bool Mailbox::hand_out(const Arrived& arrived) {

@@ -20,8 +20,9 @@ namespace wisp::detail {
 ///
 /// A message that was looked at and is somebody else's is set aside in arrival order, and every later receive
 /// and probe looks there first: it is never taken wrongly, and hides nothing behind it. What lies aside has
-/// come before all that MPI still has of that sender: where somebody probes, or waits for any tag, messages
-/// are taken as they come, whatever their tags.
+/// come before all that MPI still has of that sender: where one may have to lie there, or somebody waits for
+/// any tag, messages are taken as they come, whatever their tags. (Of an attached communicator all are of one
+/// tag, and those that may not be wisp's are only taken for a raw receive of any.)
 class Mailbox final : public Watcher {
  public:
   struct Pattern {
@@ -118,7 +119,9 @@ class Mailbox final : public Watcher {
   void leave(Parked& parked) noexcept;
   std::optional<Arrived> take_aside(const Pattern& pattern);
   std::optional<Arrived> take_arrived(const Pattern& pattern, bool is_probe);
-  bool someone_waits_for_messages_of(const Pattern& pattern) const;
+  bool someone_waits_for_messages_of(const Pattern& pattern, std::size_t before) const;
+  bool may_peek(const Pattern& pattern, std::size_t before) const;
+  void end_probe(std::size_t place, const Envelope& found);
   bool someone_takes_any_tag(const Pattern& pattern) const;
   std::optional<Envelope> first_aside(const Pattern& pattern) const;
   void wait(Waiting waiting);

@@ -84,7 +84,8 @@ void throw_message_error(const Message& message) {
       throw_unequal_sizes(message.operation, message.rank, came, message.expected);
     }
     if (message.expecting == Expecting::equal_sizes_behind_header) {
-      throw_unequal_sizes(message.operation, message.rank, came == unknown_size ? came : came - header_bytes,
+      const bool has_header = came != unknown_size && came >= header_bytes;
+      throw_unequal_sizes(message.operation, message.rank, has_header ? came - header_bytes : came,
                           message.expected - header_bytes);
     }
     if (message.expecting == Expecting::own_block) {

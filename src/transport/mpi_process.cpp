@@ -69,7 +69,13 @@ SelfComm::SelfComm() {
   static std::weak_ptr<Own> latest;
   const std::lock_guard lock(mutex);
   own_ = latest.lock();
-  if (!own_) latest = own_ = std::make_shared<Own>();
+  if (own_) return;
+  latest = own_ = std::make_shared<Own>();
+  struct Kept {
+    std::shared_ptr<Own> own;
+    void close() noexcept { own.reset(); }
+  };
+  if (has_mpi_world()) of_process<Kept>([this] { return std::make_shared<Kept>(Kept{own_}); });
 }
 
 MPI_Comm SelfComm::get() const noexcept {

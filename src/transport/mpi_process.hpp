@@ -23,7 +23,8 @@ bool has_mpi_world() noexcept;
 void check_comm(MPI_Comm comm, const char* call, const char* name = "comm");
 
 /// A communicator of this process alone, whose errors are returned: MPI_COMM_SELF's handler is the program's.
-/// Lives as long as anybody has one, as every transport does; with sessions alone its session does, too.
+/// Made for the first and kept until MPI_Finalize; with sessions alone, with its session, as long as anybody
+/// has one.
 class SelfComm {
  public:
   SelfComm();

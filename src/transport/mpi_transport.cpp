@@ -68,6 +68,7 @@ Message* ended_by_failure(int code, Message* message) {
 MpiTransport::MpiTransport(std::vector<MPI_Comm> comms, Options options)
     : engine_(MpiEngine::of_process(comms.front())), comms_(std::move(comms)), options_(options) {
   find_devices();
+  if (!has_mpi_world()) self_.emplace();
   const EngineLock lock(*engine_);
   engine_->register_closable(*this);
 }

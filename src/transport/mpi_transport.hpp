@@ -52,7 +52,7 @@ class MpiTransport final : public Transport, private Closable {
   void forget(Message& message) noexcept override { engine_->forget(message); }
 
  private:
-  SelfComm self_;  ///< kept as long as anything may have to be packed
+  std::optional<SelfComm> self_;  ///< with sessions alone, kept as long as anything may have to be packed
   std::shared_ptr<MpiEngine> engine_;
   std::optional<Arrived> take_arrived_on(MPI_Comm comm, int source, WireTag tag);
 

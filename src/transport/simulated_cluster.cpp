@@ -18,7 +18,6 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options, const NodeL
       ranks_(as_size(options.ranks)),
       has_nodes_(!options.nodes.empty()),
       node_ports_(as_size(nodes.nodes())) {
-  if (has_mpi_world()) self_.emplace();
   for (int rank = 0; rank < nodes.ranks(); ++rank) ranks_[as_size(rank)].node = nodes.node_of(rank);
   for (const SimulationOptions::Stop& stop : options_.stops)
     ranks_[as_size(stop.rank)].steps_left = stop.steps;

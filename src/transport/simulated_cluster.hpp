@@ -14,7 +14,6 @@
 
 #include "pattern/node_layout.hpp"
 #include "transport/kept_arguments.hpp"
-#include "transport/mpi_process.hpp"
 #include "transport/packet_queue.hpp"
 #include "transport/transport.hpp"
 #include "wisp/simulate.hpp"
@@ -156,7 +155,6 @@ class SimulatedCluster final : public Engine {
   }
 
   SimulationOptions options_;
-  std::optional<SelfComm> self_;  ///< kept as long as anything may have to be packed, if MPI runs
   std::mt19937_64 random_;
   std::vector<Rank> ranks_;
   bool has_nodes_;

@@ -125,6 +125,47 @@ TEST_F(MessagesTest, AProbeSeesNoMessageThatAReceiveWaitsFor) {
   EXPECT_EQ(got, 3);
 }
 
+TEST_F(MessagesTest, AReceiveFromAnyMemberLeavesTheOrderOfOthersMessages) {
+  const Comm fresh = Comm::duplicate(MPI_COMM_WORLD);
+  if (fresh.size() < 3) return;
+  const Comm low = fresh.range(0, 1);
+  const Comm even = fresh.range(0, 2, 2);
+  int waited = -1;
+  Request waiting;
+  if (fresh.rank() == 0) waiting = low.ireceive(buffer_of(waited), any_source, 5);
+  if (fresh.rank() == 2) {
+    for (const int tag : {6, 5}) even.send(buffer_of(tag), 0, tag);
+  }
+  fresh.barrier();
+  if (fresh.rank() == 0) {
+    for (const int tag : {6, 5}) {
+      int got = -1;
+      EXPECT_EQ(even.receive(buffer_of(got), 1, any_tag).tag, tag);
+      EXPECT_EQ(got, tag);
+    }
+  }
+  if (fresh.rank() == 1) low.send(buffer_of(next), 0, 5);
+  if (fresh.rank() == 0) waiting.wait();
+}
+
+TEST_F(MessagesTest, ARawProbeOfAnAttachedCommunicatorLeavesItsOwnersMessages) {
+  const Comm attached = Comm::attach(MPI_COMM_WORLD).raw();
+  int own = 17;
+  int got = -1;
+  MPI_Request sent = MPI_REQUEST_NULL;
+  const auto send = [&] {
+    MPI_Isend(&own, 1, MPI_INT, next, 9, MPI_COMM_WORLD, &sent);
+    attached.send(buffer_of(own), next, 5);
+  };
+  if (comm.rank() == 0) send();
+  EXPECT_EQ(attached.probe(previous, 5).tag, 5);  // waits, on all but the first
+  if (comm.rank() != 0) send();
+  attached.receive(buffer_of(got), previous, 5);
+  MPI_Recv(&got, 1, MPI_INT, previous, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&sent, MPI_STATUS_IGNORE);
+  EXPECT_EQ(got, own);
+}
+
 TEST_F(MessagesTest, ManySmallMessagesArriveInOrder) {
   constexpr int messages = 20000;
   constexpr int lag = 200;
