@@ -95,9 +95,9 @@ bool is_simulated_mpi();
 /// simulated, one call of each, that all ranks begin at the same time.
 std::vector<Timing> measure(MPI_Comm comm, const std::vector<Variant>& variants, const Method& method);
 
-/// A cell's rows: like `cell`, with each variant's name and times.
-/// That of a simulated run.
+/// That of a simulated run: like `cell`, with its times and messages.
 Row simulated_row(Row cell, const SimulationReport& run);
+/// A cell's rows: like `cell`, with each variant's name and times.
 std::vector<Row> rows_of(const Row& cell, const std::vector<Variant>& variants,
                          const std::vector<Timing>& timings);
 

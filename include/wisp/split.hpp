@@ -157,7 +157,7 @@ struct Order {
   template <class T, class Less = std::less<>>
   static Order by(Less less = {}) {
     Order order;
-    order.of_size<T>();
+    if constexpr (!std::same_as<T, std::string_view>) order.bytes = sizeof(T);
     order.compare = [less](Bytes a, Bytes b) {
       const T x = value_of<T>(a);
       const T y = value_of<T>(b);
@@ -169,26 +169,23 @@ struct Order {
   template <class T, class Hash>
   Order& hashed_by(Hash of_value) {
     hash = [of_value](Bytes of) { return static_cast<std::uint64_t>(of_value(value_of<T>(of))); };
-    return of_size<T>();
+    return *this;
   }
 
  private:
-  template <class T>
-  Order& of_size() {
-    if constexpr (!std::same_as<T, std::string_view>) bytes = sizeof(T);
-    return *this;
-  }
   template <class T>
   static T value_of(Bytes of) {
     if constexpr (std::same_as<T, std::string_view>) {
       return {reinterpret_cast<const char*>(of.data()), of.size()};
     } else {
       static_assert(FixedLabel<T>, "wisp::Order: a trivially copyable type, or std::string_view");
+      if (of.size() != sizeof(T)) throw_size_error(of.size(), sizeof(T));
       T value;
       std::memcpy(&value, of.data(), sizeof(T));
       return value;
     }
   }
+  [[noreturn]] static void throw_size_error(std::size_t bytes, std::size_t expected);
 
  public:
   Order() = default;

@@ -156,6 +156,7 @@ int WISP_Testany(int count, WISP_Request requests[], int* index, int* flag, MPI_
     out(index, "index") = MPI_UNDEFINED;
     out(flag, "flag");
     Borrowed borrowed(count, requests);
+    *flag = 1;  // one has also ended where it has failed
     const bool has_none = !any_active(borrowed.requests);
     const std::optional<Completion> done = test_any(borrowed.requests);
     *flag = done || has_none ? 1 : 0;

@@ -69,4 +69,9 @@ std::vector<std::byte> Label::ordered_bytes(const char* call, const char* argume
   return ordered;
 }
 
+void Order::throw_size_error(std::size_t bytes, std::size_t expected) {
+  detail::throw_error(MPI_ERR_ARG, "wisp::Order: a label has {} bytes, but the order is of values of {}",
+                      bytes, expected);
+}
+
 }  // namespace wisp
