@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "comm/world.hpp"
 #include "transport/throw_error.hpp"
 
 namespace wisp::detail {

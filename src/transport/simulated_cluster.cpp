@@ -34,6 +34,7 @@ SimulatedCluster::~SimulatedCluster() {
   packets_.for_each([](Packet* packet) { delete packet; });
   for (const Rank& rank : ranks_) {
     for (Packet* packet : rank.unexpected) delete packet;
+    for (Packet* packet : rank.taken) delete packet;
   }
 }
 
@@ -143,11 +144,13 @@ void SimulatedCluster::arrive(Packet* packet) {
 void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer, int source, WireTag tag) {
   if (!begin_step(rank)) [[unlikely]]
     return;
-  if (const std::optional<Arrived> arrived = take_arrived(rank, source, tag)) {
-    deliver(rank, message, buffer, static_cast<Packet*>(arrived->held));
+  Rank& receiver = ranks_[as_size(rank)];
+  if (const auto match = find_arrived(rank, source, tag); match != receiver.unexpected.end()) {
+    Packet* const packet = *match;
+    receiver.unexpected.erase(match);
+    deliver(rank, message, buffer, packet);
   } else {
-    PostedReceive& posted =
-        ranks_[as_size(rank)].posted.emplace_back(PostedReceive{&message, buffer, source, tag, {}});
+    PostedReceive& posted = receiver.posted.emplace_back(PostedReceive{&message, buffer, source, tag, {}});
     if (plain_size_of(buffer.type) == 0) {
       posted.types = std::make_unique<KeptArguments>();
       posted.types->replace(posted.buffer);
@@ -167,17 +170,18 @@ std::optional<Envelope> SimulatedCluster::peek(int rank, int source, WireTag tag
 }
 
 std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, WireTag tag) {
-  std::vector<Packet*>& unexpected = ranks_[as_size(rank)].unexpected;
+  Rank& receiver = ranks_[as_size(rank)];
   const auto match = find_arrived(rank, source, tag);
-  if (match == unexpected.end()) return std::nullopt;
-  Packet* packet = *match;
-  unexpected.erase(match);
+  if (match == receiver.unexpected.end()) return std::nullopt;
+  Packet* const packet = receiver.taken.emplace_back(*match);
+  receiver.unexpected.erase(match);
   return Arrived{packet->envelope, MPI_MESSAGE_NULL, packet};
 }
 
 void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer, Packet* packet) {
   const std::unique_ptr<Packet> owned(packet);
   Rank& receiver = ranks_[as_size(rank)];
+  std::erase(receiver.taken, packet);
   receiver.clock = std::max(receiver.clock, packet->arrival) + options_.overhead;
   receiver.depth = std::max(receiver.depth, packet->depth);
   receiver.counters.messages_received += 1;
@@ -237,8 +241,10 @@ void SimulatedCluster::abandon(int rank, Message& message) noexcept {
     if (packet->sender == &message) packet->sender = nullptr;
   });
   for (const Rank& other : ranks_) {
-    for (Packet* packet : other.unexpected) {
-      if (packet->sender == &message) packet->sender = nullptr;
+    for (const auto* packets : {&other.unexpected, &other.taken}) {
+      for (Packet* packet : *packets) {
+        if (packet->sender == &message) packet->sender = nullptr;
+      }
     }
   }
 }
@@ -253,6 +259,7 @@ std::span<Message* const> SimulatedCluster::pending() const {
       for (const PostedReceive& posted : ranks_[rank].posted) pending_.push_back(posted.message);
     }
     for (const Packet* packet : ranks_[rank].unexpected) add(packet);
+    for (const Packet* packet : ranks_[rank].taken) add(packet);
   }
   return pending_;
 }
@@ -262,10 +269,12 @@ std::string SimulatedCluster::describe_unreceived() const {
   std::vector<std::string> lost;
   std::size_t count = 0;
   for (const Rank& rank : ranks_) {
-    for (const Packet* packet : rank.unexpected) {
-      if (++count > most) continue;
-      lost.push_back(formatted("rank {} to rank {}, {} bytes, in {}", packet->envelope.source,
-                               packet->destination, packet->envelope.bytes, packet->operation));
+    for (const auto* packets : {&rank.unexpected, &rank.taken}) {
+      for (const Packet* packet : *packets) {
+        if (++count > most) continue;
+        lost.push_back(formatted("rank {} to rank {}, {} bytes, in {}", packet->envelope.source,
+                                 packet->destination, packet->envelope.bytes, packet->operation));
+      }
     }
   }
   if (count > most) lost.push_back(formatted("and {} more", count - most));

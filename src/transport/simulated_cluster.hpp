@@ -115,6 +115,7 @@ class SimulatedCluster final : public Engine {
     Watcher* watcher = nullptr;
     std::vector<PostedReceive> posted;
     std::vector<Packet*> unexpected;
+    std::vector<Packet*> taken;                    ///< by whoever set them aside: not received yet
     std::unordered_map<int, double> last_arrival;  ///< by destination; only kept when there is jitter
     SimulationReport::Rank counters;
   };
