@@ -130,10 +130,13 @@ bool Mailbox::use_codes() {
   return true;
 }
 
+std::vector<Arrived>::const_iterator Mailbox::find_aside(const Pattern& pattern) const {
+  return std::ranges::find_if(
+      aside_, [&](const Arrived& arrived) { return pattern.matches(arrived.envelope, tags_); });
+}
+
 std::optional<Arrived> Mailbox::take_aside(const Pattern& pattern) {
-  const auto found = std::find_if(aside_.begin(), aside_.end(), [&](const Arrived& arrived) {
-    return pattern.matches(arrived.envelope, tags_);
-  });
+  const auto found = find_aside(pattern);
   if (found == aside_.end()) return std::nullopt;
   const Arrived taken = *found;
   aside_.erase(found);
@@ -219,8 +222,7 @@ std::optional<Envelope> Mailbox::probe_now(Pattern pattern) {
 }
 
 std::optional<Envelope> Mailbox::first_aside(const Pattern& pattern) const {
-  const auto found = std::ranges::find_if(
-      aside_, [&](const Arrived& arrived) { return pattern.matches(arrived.envelope, tags_); });
+  const auto found = find_aside(pattern);
   return found == aside_.end() ? std::nullopt : std::optional(found->envelope);
 }
 
@@ -261,11 +263,16 @@ bool Mailbox::look() {
   return moved;
 }
 
-void Mailbox::end_probe(std::size_t place, const Envelope& found) {
-  Message& message = *waiting_[place].message;
+Mailbox::Waiting Mailbox::take_waiting(std::size_t place) {
+  Waiting taken = std::move(waiting_[place]);
   waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(place));
-  message.envelope = found;
-  transport_.complete(message);
+  return taken;
+}
+
+void Mailbox::end_probe(std::size_t place, const Envelope& found) {
+  const Waiting ended = take_waiting(place);
+  ended.message->envelope = found;
+  transport_.complete(*ended.message);
   watch_if_needed();
 }
 
@@ -282,14 +289,12 @@ bool Mailbox::hand_out(const Arrived& arrived) {
       ++i;
       continue;
     }
-    const Waiting waiting = std::move(waiting_[i]);
-    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
     moved = true;
-    if (waiting.is_probe) {
-      waiting.message->envelope = arrived.envelope;
-      transport_.complete(*waiting.message);
+    if (waiting_[i].is_probe) {
+      end_probe(i, arrived.envelope);
     } else {
       received = true;
+      const Waiting waiting = take_waiting(i);
       transport_.receive_arrived(*waiting.message, waiting.buffer, arrived);
     }
   }

@@ -117,10 +117,12 @@ class Mailbox final : public Watcher {
 
   void send_parked(Parked& parked, WireTag tag);
   void leave(Parked& parked) noexcept;
+  std::vector<Arrived>::const_iterator find_aside(const Pattern& pattern) const;
   std::optional<Arrived> take_aside(const Pattern& pattern);
   std::optional<Arrived> take_arrived(const Pattern& pattern, bool is_probe);
   bool someone_waits_for_messages_of(const Pattern& pattern, std::size_t before) const;
   bool may_peek(const Pattern& pattern, std::size_t before) const;
+  Waiting take_waiting(std::size_t place);
   void end_probe(std::size_t place, const Envelope& found);
   bool someone_takes_any_tag(const Pattern& pattern) const;
   std::optional<Envelope> first_aside(const Pattern& pattern) const;

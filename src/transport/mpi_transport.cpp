@@ -161,17 +161,26 @@ Posted MpiTransport::allgather(const ConstBuffer& send, const Buffer& receive) {
   return posted;
 }
 
+namespace {
+
+/// Whether a probe that ended with `code` has found a message.
+bool has_found(int code, int found, MPI_Comm comm, const char* call) {
+  if (is_process_failure(code)) [[unlikely]] {
+    failed_ranks(comm);  // so the next look finds messages of the others
+    return false;
+  }
+  check_mpi(code, call);
+  return found != 0;
+}
+
+}  // namespace
+
 std::optional<Envelope> MpiTransport::peek(int source, WireTag tag) {
   const MPI_Comm comm = open_comm(tag);
   int found = 0;
   MPI_Status status;
   const int code = MPI_Iprobe(source < 0 ? MPI_ANY_SOURCE : source, mpi_tag(tag), comm, &found, &status);
-  if (is_process_failure(code)) [[unlikely]] {
-    failed_ranks(comm);  // so the next look finds messages of the others
-    return std::nullopt;
-  }
-  check_mpi(code, "MPI_Iprobe");
-  if (found == 0) return std::nullopt;
+  if (!has_found(code, found, comm, "MPI_Iprobe")) return std::nullopt;
   Envelope envelope = envelope_of(status);
   envelope.tag = tag;
   return envelope;
@@ -226,12 +235,7 @@ std::optional<Arrived> MpiTransport::take_arrived_on(MPI_Comm comm, int source, 
   MPI_Status status;
   const int code = MPI_Improbe(source < 0 ? MPI_ANY_SOURCE : source, tag < 0 ? MPI_ANY_TAG : mpi_tag(tag),
                                comm, &found, &message, &status);
-  if (is_process_failure(code)) [[unlikely]] {
-    failed_ranks(comm);  // so the next look finds messages of the others
-    return std::nullopt;
-  }
-  check_mpi(code, "MPI_Improbe");
-  if (found == 0) return std::nullopt;
+  if (!has_found(code, found, comm, "MPI_Improbe")) return std::nullopt;
   Envelope envelope = envelope_of(status);
   if (tag >= 0) envelope.tag = tag;
   return Arrived{envelope, message, nullptr};

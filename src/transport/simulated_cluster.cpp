@@ -32,10 +32,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options, const NodeL
 
 SimulatedCluster::~SimulatedCluster() {
   packets_.for_each([](Packet* packet) { delete packet; });
-  for (const Rank& rank : ranks_) {
-    for (Packet* packet : rank.unexpected) delete packet;
-    for (Packet* packet : rank.taken) delete packet;
-  }
+  for (const Rank& rank : ranks_) rank.for_each_arrived([](Packet* packet) { delete packet; });
 }
 
 std::unique_ptr<Transport> SimulatedCluster::make_transport(int rank) {
@@ -144,13 +141,11 @@ void SimulatedCluster::arrive(Packet* packet) {
 void SimulatedCluster::receive(int rank, Message& message, const Buffer& buffer, int source, WireTag tag) {
   if (!begin_step(rank)) [[unlikely]]
     return;
-  Rank& receiver = ranks_[as_size(rank)];
-  if (const auto match = find_arrived(rank, source, tag); match != receiver.unexpected.end()) {
-    Packet* const packet = *match;
-    receiver.unexpected.erase(match);
+  if (Packet* const packet = take(rank, source, tag)) {
     deliver(rank, message, buffer, packet);
   } else {
-    PostedReceive& posted = receiver.posted.emplace_back(PostedReceive{&message, buffer, source, tag, {}});
+    PostedReceive& posted =
+        ranks_[as_size(rank)].posted.emplace_back(PostedReceive{&message, buffer, source, tag, {}});
     if (plain_size_of(buffer.type) == 0) {
       posted.types = std::make_unique<KeptArguments>();
       posted.types->replace(posted.buffer);
@@ -164,17 +159,23 @@ std::vector<Packet*>::iterator SimulatedCluster::find_arrived(int rank, int sour
   });
 }
 
+Packet* SimulatedCluster::take(int rank, int source, WireTag tag) {
+  const auto match = find_arrived(rank, source, tag);
+  if (match == ranks_[as_size(rank)].unexpected.end()) return nullptr;
+  Packet* const packet = *match;
+  ranks_[as_size(rank)].unexpected.erase(match);
+  return packet;
+}
+
 std::optional<Envelope> SimulatedCluster::peek(int rank, int source, WireTag tag) {
   const auto match = find_arrived(rank, source, tag);
   return match == ranks_[as_size(rank)].unexpected.end() ? std::nullopt : std::optional((*match)->envelope);
 }
 
 std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, WireTag tag) {
-  Rank& receiver = ranks_[as_size(rank)];
-  const auto match = find_arrived(rank, source, tag);
-  if (match == receiver.unexpected.end()) return std::nullopt;
-  Packet* const packet = receiver.taken.emplace_back(*match);
-  receiver.unexpected.erase(match);
+  Packet* const packet = take(rank, source, tag);
+  if (packet == nullptr) return std::nullopt;
+  ranks_[as_size(rank)].taken.push_back(packet);
   return Arrived{packet->envelope, MPI_MESSAGE_NULL, packet};
 }
 
@@ -237,16 +238,11 @@ void SimulatedCluster::forget(Message& message) noexcept {
 void SimulatedCluster::abandon(int rank, Message& message) noexcept {
   std::erase_if(ranks_[as_size(rank)].posted, [&](const auto& posted) { return posted.message == &message; });
   std::erase(lost_, &message);
-  packets_.for_each([&](Packet* packet) {
+  const auto forget_sender = [&](Packet* packet) {
     if (packet->sender == &message) packet->sender = nullptr;
-  });
-  for (const Rank& other : ranks_) {
-    for (const auto* packets : {&other.unexpected, &other.taken}) {
-      for (Packet* packet : *packets) {
-        if (packet->sender == &message) packet->sender = nullptr;
-      }
-    }
-  }
+  };
+  packets_.for_each(forget_sender);
+  for (const Rank& other : ranks_) other.for_each_arrived(forget_sender);
 }
 
 std::span<Message* const> SimulatedCluster::pending() const {
@@ -258,8 +254,7 @@ std::span<Message* const> SimulatedCluster::pending() const {
     if (!has_stopped(static_cast<int>(rank))) {
       for (const PostedReceive& posted : ranks_[rank].posted) pending_.push_back(posted.message);
     }
-    for (const Packet* packet : ranks_[rank].unexpected) add(packet);
-    for (const Packet* packet : ranks_[rank].taken) add(packet);
+    ranks_[rank].for_each_arrived(add);
   }
   return pending_;
 }
@@ -269,13 +264,11 @@ std::string SimulatedCluster::describe_unreceived() const {
   std::vector<std::string> lost;
   std::size_t count = 0;
   for (const Rank& rank : ranks_) {
-    for (const auto* packets : {&rank.unexpected, &rank.taken}) {
-      for (const Packet* packet : *packets) {
-        if (++count > most) continue;
-        lost.push_back(formatted("rank {} to rank {}, {} bytes, in {}", packet->envelope.source,
-                                 packet->destination, packet->envelope.bytes, packet->operation));
-      }
-    }
+    rank.for_each_arrived([&](const Packet* packet) {
+      if (++count > most) return;
+      lost.push_back(formatted("rank {} to rank {}, {} bytes, in {}", packet->envelope.source,
+                               packet->destination, packet->envelope.bytes, packet->operation));
+    });
   }
   if (count > most) lost.push_back(formatted("and {} more", count - most));
   return formatted("{}", joined(lost, "; "));

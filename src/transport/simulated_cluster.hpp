@@ -118,6 +118,12 @@ class SimulatedCluster final : public Engine {
     std::vector<Packet*> taken;                    ///< by whoever set them aside: not received yet
     std::unordered_map<int, double> last_arrival;  ///< by destination; only kept when there is jitter
     SimulationReport::Rank counters;
+
+    template <class Visit>
+    void for_each_arrived(Visit visit) const {
+      for (Packet* packet : unexpected) visit(packet);
+      for (Packet* packet : taken) visit(packet);
+    }
   };
 
   Message* send(int source, const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
@@ -125,6 +131,8 @@ class SimulatedCluster final : public Engine {
   void receive(int rank, Message& message, const Buffer& buffer, int source, WireTag tag);
   /// The first that has arrived; end if there is none.
   std::vector<Packet*>::iterator find_arrived(int rank, int source, WireTag tag);
+  /// It, which is with nobody then; null if there is none.
+  Packet* take(int rank, int source, WireTag tag);
   std::optional<Envelope> peek(int rank, int source, WireTag tag);
   std::optional<Arrived> take_arrived(int rank, int source, WireTag tag);
   void deliver(int rank, Message& message, const Buffer& buffer, Packet* packet);
