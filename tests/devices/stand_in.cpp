@@ -80,14 +80,18 @@ WITHIN_MPI(Issend, (const void* b, int n, MPI_Datatype t, int r, int g, MPI_Comm
 WITHIN_MPI(Irecv, (void* b, int n, MPI_Datatype t, int r, int g, MPI_Comm c, MPI_Request* q),
            (b, n, t, r, g, c, q))
 WITHIN_MPI(Imrecv, (void* b, int n, MPI_Datatype t, MPI_Message* m, MPI_Request* q), (b, n, t, m, q))
+WITHIN_MPI(Iprobe, (int r, int g, MPI_Comm c, int* f, MPI_Status* s), (r, g, c, f, s))
 WITHIN_MPI(Improbe, (int r, int g, MPI_Comm c, int* f, MPI_Message* m, MPI_Status* s), (r, g, c, f, m, s))
 WITHIN_MPI(Test, (MPI_Request * q, int* f, MPI_Status* s), (q, f, s))
 WITHIN_MPI(Testsome, (int n, MPI_Request* q, int* o, int* i, MPI_Status* s), (n, q, o, i, s))
+WITHIN_MPI(Waitany, (int n, MPI_Request* q, int* i, MPI_Status* s), (n, q, i, s))
 WITHIN_MPI(Request_get_status, (MPI_Request q, int* f, MPI_Status* s), (q, f, s))
 WITHIN_MPI(Wait, (MPI_Request * q, MPI_Status* s), (q, s))
 WITHIN_MPI(Waitall, (int n, MPI_Request* q, MPI_Status* s), (n, q, s))
 WITHIN_MPI(Allreduce, (const void* a, void* b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
            (a, b, n, t, o, c))
+WITHIN_MPI(Comm_split, (MPI_Comm c, int n, int k, MPI_Comm* m), (c, n, k, m))
+WITHIN_MPI(Comm_free, (MPI_Comm * c), (c))
 WITHIN_MPI(Reduce_local, (const void* a, void* b, int n, MPI_Datatype t, MPI_Op o), (a, b, n, t, o))
 WITHIN_MPI(Pack, (const void* a, int n, MPI_Datatype t, void* b, int m, int* p, MPI_Comm c),
            (a, n, t, b, m, p, c))
