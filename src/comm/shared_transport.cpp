@@ -53,16 +53,41 @@ Message* SharedTransport::send(const ConstBuffer& buffer, int destination, WireT
   return inner_->send(buffer, destination, tags_.with_number(tag, of_data), mode, operation, message);
 }
 
+void SharedTransport::open(const Arrived& head) {
+  Opening& opening = *opening_.emplace_back(std::make_unique<Opening>());
+  opening.envelope = head.envelope;
+  opening.bytes.resize(head.envelope.bytes);
+  inner_->receive_arrived(*opening.received, {opening.bytes.data(), opening.bytes.size(), MPI_BYTE}, head);
+}
+
+/// Raw messages are looked for among all, told ones and their data too.
+std::optional<Arrived> SharedTransport::take_any(int source) {
+  while (std::optional<Arrived> arrived = inner_->take_arrived(source, -1)) {
+    const WireTag tag = arrived->envelope.tag;
+    if (!is_told(tag)) return arrived;
+    if (tags_.number(tag) == of_head) {
+      open(*arrived);
+    } else {
+      data_.push_back(*arrived);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Arrived> SharedTransport::take_data(int source, WireTag tag) {
+  const auto found = std::ranges::find_if(
+      data_, [&](const Arrived& data) { return data.envelope.source == source && data.envelope.tag == tag; });
+  if (found == data_.end()) return inner_->take_arrived(source, tag);
+  const Arrived taken = *found;
+  data_.erase(found);
+  return taken;
+}
+
 std::optional<Arrived> SharedTransport::take_arrived(int source, WireTag tag) {
+  if (tag < 0) return take_any(source);
   if (!is_told(tag)) return inner_->take_arrived(source, tag);
   const WireTag told = tags_.with_number(tag, of_head);
-  if (const std::optional<Arrived> arrived = inner_->take_arrived(source, told)) {
-    Opening& opening = *opening_.emplace_back(std::make_unique<Opening>());
-    opening.envelope = arrived->envelope;
-    opening.bytes.resize(arrived->envelope.bytes);
-    inner_->receive_arrived(*opening.received, {opening.bytes.data(), opening.bytes.size(), MPI_BYTE},
-                            *arrived);
-  }
+  if (const std::optional<Arrived> head = inner_->take_arrived(source, told)) open(*head);
   const auto first = std::find_if(opening_.begin(), opening_.end(), [&](const auto& opening) {
     return (source < 0 || opening->envelope.source == source) && opening->envelope.tag == told;
   });
@@ -70,7 +95,7 @@ std::optional<Arrived> SharedTransport::take_arrived(int source, WireTag tag) {
   const int from = (*first)->envelope.source;
   const Head head = head_of((*first)->bytes);
   if (head.data_follow != 0) {
-    (*first)->data = inner_->take_arrived(from, tags_.with_number(tag, of_data));
+    (*first)->data = take_data(from, tags_.with_number(tag, of_data));
     if (!(*first)->data) return std::nullopt;
   }
   std::unique_ptr<Opening> opened = std::move(*first);

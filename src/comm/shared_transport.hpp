@@ -68,9 +68,14 @@ class SharedTransport final : public Transport {
            tags_.lane(tag) == TagLayout::Lane::point_to_point;
   }
 
+  void open(const Arrived& head);
+  std::optional<Arrived> take_any(int source);
+  std::optional<Arrived> take_data(int source, WireTag tag);
+
   std::unique_ptr<Transport> inner_;
   TagLayout tags_;
   std::deque<std::unique_ptr<Opening>> opening_;
+  std::deque<Arrived> data_;  ///< that came to who looked for any message
 };
 
 }  // namespace wisp::detail

@@ -166,6 +166,31 @@ TEST_F(MessagesTest, ARawProbeOfAnAttachedCommunicatorLeavesItsOwnersMessages) {
   EXPECT_EQ(got, own);
 }
 
+TEST_F(MessagesTest, ARawReceiveOfAnyTagLeavesOtherMessagesOfAnAttachedCommunicator) {
+  const Comm attached = Comm::attach(MPI_COMM_WORLD);
+  const Comm raw = attached.raw();
+  for (const std::size_t count : {1, 2000}) {  // told with their data, and before them
+    for (int tag = 0; tag < 3; ++tag) {
+      int own = -1;
+      Request waiting = raw.ireceive(buffer_of(own), previous, any_tag);
+      std::vector<int> sent(count, comm.rank());
+      Request sending = attached.isend(sent, next, tag);
+      while (!attached.iprobe(previous, any_tag)) continue;
+      EXPECT_FALSE(waiting.test());
+      int sum = 0;
+      attached.allreduce(buffer_of(tag), buffer_of(sum), MPI_SUM);
+      EXPECT_EQ(sum, tag * comm.size());
+      std::vector<int> got(count);
+      EXPECT_EQ(attached.receive(got, previous, any_tag).tag, tag);
+      EXPECT_EQ(got, std::vector<int>(count, previous));
+      raw.send(buffer_of(tag), next, 7);
+      EXPECT_EQ(waiting.wait().tag, 7);
+      EXPECT_EQ(own, tag);
+      sending.wait();
+    }
+  }
+}
+
 TEST_F(MessagesTest, ManySmallMessagesArriveInOrder) {
   constexpr int messages = 20000;
   constexpr int lag = 200;
