@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "async/detached.hpp"
 #include "comm/world.hpp"
 #include "trace/recorder.hpp"
 #include "wisp/error.hpp"
@@ -13,18 +14,7 @@
 namespace wisp {
 namespace {
 
-/// A coroutine that nobody waits for: it frees itself at its end.
-struct Detached {
-  struct promise_type : detail::PooledFrame {
-    Detached get_return_object() const noexcept { return {}; }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_never final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() const noexcept {}  // there is nobody left to tell
-  };
-};
-
-Detached run_on(Request request) {
+detail::Detached run_on(Request request) {
   co_await request;
 }
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <coroutine>
 #include <exception>
 
 #include "preload/calls.hpp"
-#include "wisp/detail/frame_pool.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::preload {
@@ -50,20 +48,9 @@ struct Progress::Started {
   }
 };
 
-/// A coroutine that nobody waits for: MPI does, through the request.
-struct Progress::Watcher {
-  struct promise_type : detail::PooledFrame {
-    Watcher get_return_object() const noexcept { return {}; }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_never final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() const noexcept { std::terminate(); }  // there is none that is not caught
-  };
-};
-
 Progress& progress = *new Progress;
 
-Progress::Watcher Progress::watch(Request started, Started& state) {
+detail::Detached Progress::watch(Request started, Started& state) {
   try {
     co_await started;
   } catch (const Error& error) {
@@ -92,7 +79,7 @@ struct Progress::Persistent {
   bool is_active = false;
 };
 
-Progress::Watcher Progress::watch_again(Persistent& of) {
+detail::Detached Progress::watch_again(Persistent& of) {
   try {
     co_await of.operation;
   } catch (const std::exception& error) {

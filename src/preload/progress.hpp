@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "async/detached.hpp"
 #include "async/engine.hpp"
 #include "wisp/request.hpp"
 
@@ -77,12 +78,11 @@ class Progress {
 
  private:
   struct Started;
-  struct Watcher;
-
   struct Persistent;
 
-  Watcher watch(Request started, Started& state);
-  Watcher watch_again(Persistent& operation);
+  // MPI waits for them, through the request.
+  detail::Detached watch(Request started, Started& state);
+  detail::Detached watch_again(Persistent& operation);
   void use(const Served& served);
   void look_now_and_then();
 

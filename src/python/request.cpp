@@ -3,12 +3,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <coroutine>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "async/detached.hpp"
 #include "async/engine.hpp"
 #include "python/mpi4py.hpp"
 #include "wisp/error.hpp"
@@ -42,19 +42,8 @@ class Pause {
   int polls_before_yield_ = detail::IdleLoop::fewest_polls;
 };
 
-/// A coroutine that nobody waits for: it frees itself, and what it holds, at its end.
-struct Detached {
-  struct promise_type {
-    Detached get_return_object() const noexcept { return {}; }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_never final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() const noexcept {}  // there is nobody left to tell
-  };
-};
-
 /// In whatever polls follow, which hold the interpreter's lock.
-Detached let_run(Request request, Views, OwnRequest::Result) {
+detail::Detached let_run(Request request, Views, OwnRequest::Result) {
   co_await request;
 }
 
