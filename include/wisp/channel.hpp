@@ -35,6 +35,8 @@ class Channel {
   detail::Level level() const noexcept { return level_; }
   /// What its messages cost.
   const detail::Machine& machine() const noexcept;
+  /// Of an operation that receives from any source: see detail::settled.
+  bool must_settle() const;
 
   /// The ranks first … last of this channel; the caller is one of them.
   Channel range(int first, int last) const noexcept {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "wisp/comm.hpp"
+#include "wisp/detail/settled.hpp"
 #include "wisp/detail/sort/choice.hpp"
 #include "wisp/detail/sort/hypercube_quicksort.hpp"
 #include "wisp/detail/sort/janus_quicksort.hpp"
@@ -208,9 +209,9 @@ Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less, SortOptions
   static_assert(std::is_default_constructible_v<T>, "wisp::sort makes elements before it knows them");
   Channel channel = comm.channel("wisp::sort", own_tag);
   if constexpr (detail::can_throw<T, Less>) {
-    return detail::sort_guarded(std::move(channel), data, less, std::move(options));
+    return detail::settled(channel, detail::sort_guarded(channel, data, less, std::move(options)));
   } else {
-    return detail::sort_on(std::move(channel), data, less, std::move(options));
+    return detail::settled(channel, detail::sort_on(channel, data, less, std::move(options)));
   }
 }
 
@@ -305,8 +306,8 @@ Task<> async_sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<V
                          SortOptions options, std::optional<int> own_tag) {
   static_assert(std::is_trivially_copyable_v<Key> && std::is_trivially_copyable_v<Value>,
                 "wisp::sort_by_key moves keys and values as bytes");
-  return detail::sort_by_key_on(comm.channel("wisp::sort_by_key", own_tag), keys, values, less,
-                                std::move(options));
+  const Channel channel = comm.channel("wisp::sort_by_key", own_tag);
+  return detail::settled(channel, detail::sort_by_key_on(channel, keys, values, less, std::move(options)));
 }
 
 template <class Key, class Value, class Less>
@@ -319,7 +320,8 @@ template <class T, class Less>
 Task<std::vector<std::uint64_t>> async_argsort(const Comm& comm, std::span<const T> data, Less less,
                                                std::optional<int> own_tag) {
   static_assert(std::is_trivially_copyable_v<T>, "wisp::argsort moves elements as bytes");
-  return detail::argsort_on<T, Less>(comm.channel("wisp::argsort", own_tag), data, less);
+  const Channel channel = comm.channel("wisp::argsort", own_tag);
+  return detail::settled(channel, detail::argsort_on<T, Less>(channel, data, less));
 }
 
 template <class T, class Less>

@@ -329,7 +329,8 @@ std::vector<std::uint64_t> upper_bound(const Comm& comm, const std::vector<T>& s
 template <class T>
 Task<> async_rebalance(const Comm& comm, std::vector<T>& data, std::optional<int> own_tag) {
   static_assert(std::is_trivially_copyable_v<T>, "wisp::rebalance moves elements as bytes");
-  return detail::rebalance_on(comm.channel("wisp::rebalance", own_tag), data);
+  const Channel channel = comm.channel("wisp::rebalance", own_tag);
+  return detail::settled(channel, detail::rebalance_on(channel, data));
 }
 template <class T>
 void rebalance(const Comm& comm, std::vector<T>& data) {
@@ -340,7 +341,8 @@ template <class T, class Weight>
 requires std::is_arithmetic_v<std::invoke_result_t<Weight&, const T&>> Task<> async_rebalance(
     const Comm& comm, std::vector<T>& data, Weight weight, std::optional<int> own_tag) {
   static_assert(std::is_trivially_copyable_v<T>, "wisp::rebalance moves elements as bytes");
-  return detail::rebalance_weighted_on(comm.channel("wisp::rebalance", own_tag), data, weight);
+  const Channel channel = comm.channel("wisp::rebalance", own_tag);
+  return detail::settled(channel, detail::rebalance_weighted_on(channel, data, weight));
 }
 template <class T, class Weight>
 requires std::is_arithmetic_v<std::invoke_result_t<Weight&, const T&>>

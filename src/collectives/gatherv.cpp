@@ -1,6 +1,7 @@
 #include "collectives/collective.hpp"
 #include "collectives/led_subtree.hpp"
 #include "pattern/ordered_tree.hpp"
+#include "wisp/detail/settled.hpp"
 
 namespace wisp {
 
@@ -20,8 +21,8 @@ constexpr Algorithm gatherv_algorithms[] = {
      [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = blocks_to_root(channel, given);
        const std::uint64_t threshold = straight_threshold(channel.machine());
-       return gatherv_led(std::move(channel), given.send, blocks, given.root, threshold,
-                          std::static_pointer_cast<LedMemory>(given.memory));
+       return settled(channel, gatherv_led(channel, given.send, blocks, given.root, threshold,
+                                           std::static_pointer_cast<LedMemory>(given.memory)));
      },
      nullptr, make_memory<LedMemory>},
     {"tree", nullptr,

@@ -2,11 +2,13 @@
 
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "collectives/alike.hpp"
 #include "comm/comm_access.hpp"
 #include "transport/kept_arguments.hpp"
+#include "wisp/detail/channel_collectives.hpp"
 #include "wisp/operation.hpp"
 
 /// What an Operation holds, on communicators, neighborhoods and chains.
@@ -57,10 +59,16 @@ struct ChannelsOf<Comm> {
 };
 
 /// After the ranks have compared what they call.
-template <class Channel, class Run>
-Task<> run_checked(Channel channel, const char* call, Alike alike, Run run) {
-  co_await check_alike(channel, call, alike);
-  co_await run(std::move(channel));
+template <class Channel>
+Task<> run_checked(Channel channel, const char* call, Alike alike, Task<> run) {
+  co_await check_alike(std::move(channel), call, alike);
+  co_await std::move(run);
+}
+
+/// After all ranks have waited for each other.
+inline Task<> run_after_barrier(Channel channel, Task<> run) {
+  co_await barrier_on(std::move(channel));
+  co_await std::move(run);
 }
 
 /// On a Comm or a Chain; `run(channel)` gives the task of one run, `run.own_arguments(kept)` lets it have
@@ -77,8 +85,9 @@ class OperationOn final : public OperationBody {
   [[gnu::hot]] ~OperationOn() override = default;
 
   [[gnu::hot]] Task<> begin() const override {
-    if (context()->world->checks_calls()) [[unlikely]]
-      return run_checked(channel(), call_, run_.alike(), run_);
+    const bool meets = std::is_same_v<On, Comm> && !own_tag_ && !fixed_ && context()->must_meet();
+    if (meets || context()->world->checks_calls()) [[unlikely]]
+      return begin_together(channel(), meets);
     return run_(channel());
   }
   void prepare_to_repeat() override {
@@ -89,6 +98,14 @@ class OperationOn final : public OperationBody {
 
  private:
   void own_arguments(KeptArguments& kept) override { run_.own_arguments(kept); }
+  Task<> begin_together(typename Channels::Type channel, bool meets) const {
+    Task<> run = run_(typename Channels::Type(channel));
+    if constexpr (std::is_same_v<On, Comm>) {
+      if (meets) run = run_after_barrier(channel, std::move(run));
+    }
+    if (!context()->world->checks_calls()) return run;
+    return run_checked(std::move(channel), call_, run_.alike(), std::move(run));
+  }
   auto channel() const { return fixed_ ? *fixed_ : Channels::make(on_, call_, own_tag_); }
 
   On on_;

@@ -1,6 +1,7 @@
 #include "collectives/collective.hpp"
 #include "pattern/led_tree.hpp"
 #include "pattern/ordered_tree.hpp"
+#include "wisp/detail/settled.hpp"
 
 namespace wisp {
 
@@ -18,7 +19,7 @@ constexpr Algorithm scatterv_algorithms[] = {
      [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = blocks_from_root(channel, given);
        const std::uint64_t threshold = straight_threshold(channel.machine());
-       return scatterv_led(std::move(channel), blocks, given.receive, given.root, threshold);
+       return settled(channel, scatterv_led(channel, blocks, given.receive, given.root, threshold));
      }},
     {"tree", nullptr,
      [](Channel&& channel, const Arguments& given) {

@@ -108,6 +108,10 @@ const detail::Machine& Channel::machine() const noexcept {
   return world().machine(level_);
 }
 
+bool Channel::must_settle() const {
+  return context_->must_settle(tag_);
+}
+
 Channel Channel::lane(int which) const {
   Channel other = *this;
   other.tag_ = world().tags().in_lane(tag_, which);

@@ -60,6 +60,16 @@ Group Context::group() const {
   return tags.encode(kind, TagLayout::Lane::own_tag, *own_tag);
 }
 
+bool Context::must_settle(int tag) {
+  const TagLayout& tags = world->tags();
+  if (kind == TagLayout::Kind::raw || tags.lane(tag) == TagLayout::Lane::own_tag) return true;
+  if (!tags.is_persistent(tag) && !counters->are_to_meet) {
+    counters->are_to_meet = true;
+    counters->meet_at = tags.count_before(tag, counters->collectives) + tags.half_round(kind);
+  }
+  return false;
+}
+
 int Context::tag_of_persistent(const char* operation) {
   const TagLayout& tags = world->tags();
   if (counters->persistent >= tags.persistent_count(kind)) {

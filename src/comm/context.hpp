@@ -25,6 +25,8 @@ class World;
 struct Counters {
   std::uint32_t collectives = 0;
   std::uint32_t persistent = 0;
+  bool are_to_meet = false;    ///< all members, at the first collective from number …
+  std::uint32_t meet_at = 0;   ///< … this on
   int extensions = 0;          ///< contexts that were made for more of those
   ContextPtr more_persistent;  ///< whose tags the latest persistent collectives have, once its own are given
 };
@@ -73,6 +75,20 @@ struct Context {
 
   /// The tag, without a code, of the next collective; or of one with a tag of the user's, which is checked.
   int tag_of_operation(const char* operation, std::optional<int> own_tag);
+
+  /// For a collective with this tag that receives from any source, when it takes its place in the order:
+  /// whoever is behind in it would take messages of a later one with the same tag. True: there may be one at
+  /// any time (the user's own tags, raw communicators), so all must have ended before anybody goes on. Else
+  /// all meet before numbers come back.
+  bool must_settle(int tag);
+  /// Whether all members are to wait for each other before the collective that begins now; then they have.
+  bool must_meet() {
+    if (!counters->are_to_meet) [[likely]]
+      return false;
+    if (static_cast<std::int32_t>(counters->collectives - counters->meet_at) < 0) return false;
+    counters->are_to_meet = false;
+    return true;
+  }
 
   /// That of a persistent collective, which nobody else has; an error if all are given.
   int tag_of_persistent(const char* operation);

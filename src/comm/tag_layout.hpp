@@ -92,6 +92,8 @@ class TagLayout {
     const auto place = static_cast<std::uint32_t>(number(collective)) % numbers;
     return count - 1 - (count - 1 - place) % numbers;
   }
+  /// Half as many collectives as have different numbers.
+  constexpr std::uint32_t half_round(Kind kind) const { return (counted(kind) + 1) / 2; }
   constexpr bool is_persistent(int collective) const {
     return static_cast<std::uint32_t>(number(collective)) > counted(kind_of(collective));
   }

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "effort.hpp"
+#include "wisp/collectives.hpp"
+#include "wisp/exchange.hpp"
 #include "wisp/select.hpp"
 #include "wisp/simulate.hpp"
 
@@ -484,6 +487,37 @@ TEST(SelectTest, AnOrderThatIsNoneSelectsNoMoreThanIsAskedFor) {
     }
   });
   EXPECT_EQ(errors, 4);
+}
+
+/// Rank 1 waits for what comes to it from any source, while others go on to an exchange with the same tag.
+Task<> rebalance_and_exchange(Comm comm, std::optional<int> tag, int between) {
+  const int me = comm.rank();
+  std::vector<long> data(me == 0 ? 40000 : me == 2 ? 80000 : 0, 100 + me);
+  const std::vector<long> large(20000, 7);
+  if (me == 2) simulated_work(comm, 1);
+  co_await async_rebalance(comm, data, tag);
+  for (int i = 0; i < between; ++i) {
+    const std::vector<int> none(3);
+    int nothing = 0;
+    co_await scatterv(comm, {large, none}, {&nothing, 0, MPI_LONG}, 0, {.algorithm = "direct"});
+  }
+  std::vector<Outgoing> messages;
+  if (me == 0) messages.push_back({1, large});
+  Arrivals arrivals;
+  co_await exchange(comm, messages, arrivals, {.own_tag = tag, .algorithm = "grid"});
+  EXPECT_EQ(data, std::vector<long>(40000, me == 0 ? 100 : 102)) << between;
+  EXPECT_EQ(arrivals.size(), me == 1 ? 1U : 0U) << between;
+}
+
+TEST(SortedTest, WhoIsBehindInARebalanceTakesNoMessageOfALaterOperationWithItsTag) {
+  SimulationOptions cluster;
+  cluster.ranks = 3;
+  simulate(cluster, [](Comm comm) { return rebalance_and_exchange(comm, 5, 0); });
+  simulate(cluster, [](Comm comm) { return rebalance_and_exchange(comm.raw(), {}, 0); });
+  cluster.tag_upper_bound = 32767;  // few numbers: they come back soon
+  for (int between = 0; between < 70; ++between) {
+    simulate(cluster, [&](Comm comm) { return rebalance_and_exchange(comm, {}, between); });
+  }
 }
 
 template <class Body>
