@@ -176,7 +176,10 @@ std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& v
 
 Report::Report(const Options& options, std::string title, bool prints)
     : prints_(prints), title_(std::move(title)), json_file_(options.json_file) {
-  if (prints_) fmt::print("{}\n", title_);
+  if (!prints_) return;
+  if (!json_file_.empty() && !std::ofstream(json_file_, std::ios::app))
+    throw cli::BadInput(fmt::format("wisp: cannot write {}", json_file_));
+  fmt::print("{}\n", title_);
 }
 
 void Report::add(const std::vector<Row>& cell) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -112,6 +113,16 @@ namespace _internal {
 inline void put_status(Comm const& comm, wisp::Status status, MPI_Status* to) {
   if (status.source >= 0) status.source = comm.RangeRankToMpiRank(status.source);
   status.copy_to(to);
+}
+
+/// A partner of `comm` as a rank of the MPI communicator.
+inline int mpi_rank(Comm const& comm, int rank, const char* name) {
+  if (rank == MPI_PROC_NULL) return rank;
+  if (rank < 0 || rank >= comm.on().size()) {
+    throw wisp::Error(MPI_ERR_RANK, std::string("RBC: ") + name + " = " + std::to_string(rank) +
+                                        " is outside 0.." + std::to_string(comm.on().size() - 1));
+  }
+  return comm.RangeRankToMpiRank(rank);
 }
 
 }  // namespace _internal
@@ -285,7 +296,8 @@ inline int Ssend(const void* sendbuf, int count, MPI_Datatype datatype, int dest
 }
 inline int Isend(const void* sendbuf, int count, MPI_Datatype datatype, int dest, int tag, Comm const& comm,
                  MPI_Request* request) {
-  return MPI_Isend(sendbuf, count, datatype, comm.RangeRankToMpiRank(dest), tag, comm.get(), request);
+  const int rank = _internal::mpi_rank(comm, dest, "destination");
+  return MPI_Isend(sendbuf, count, datatype, rank, tag, comm.get(), request);
 }
 inline int Isend(const void* sendbuf, int count, MPI_Datatype datatype, int dest, int tag, Comm const& comm,
                  Request* request) {
@@ -294,7 +306,8 @@ inline int Isend(const void* sendbuf, int count, MPI_Datatype datatype, int dest
 }
 inline int Issend(const void* sendbuf, int count, MPI_Datatype datatype, int dest, int tag, Comm const& comm,
                   MPI_Request* request) {
-  return MPI_Issend(sendbuf, count, datatype, comm.RangeRankToMpiRank(dest), tag, comm.get(), request);
+  const int rank = _internal::mpi_rank(comm, dest, "destination");
+  return MPI_Issend(sendbuf, count, datatype, rank, tag, comm.get(), request);
 }
 inline int Issend(const void* sendbuf, int count, MPI_Datatype datatype, int dest, int tag, Comm const& comm,
                   Request* request) {
@@ -309,7 +322,7 @@ inline int Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag
 }
 inline int Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, Comm const& comm,
                  MPI_Request* request) {
-  const int rank = source == MPI_ANY_SOURCE ? source : comm.RangeRankToMpiRank(source);
+  const int rank = source == MPI_ANY_SOURCE ? source : _internal::mpi_rank(comm, source, "source");
   return MPI_Irecv(buffer, count, datatype, rank, tag, comm.get(), request);
 }
 inline int Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, Comm const& comm,

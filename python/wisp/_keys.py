@@ -16,7 +16,8 @@ def is_number(dtype: "np.dtype[Any]") -> bool:
 
 
 def _of_floats(array: Array) -> Words:
-    wide = array.astype(np.float64) + 0.0  # -0 is 0
+    with np.errstate(invalid="ignore"):  # of signaling NaN
+        wide = array.astype(np.float64) + 0.0  # -0 is 0
     wide[np.isnan(wide)] = np.nan
     bits = wide.view(np.uint64)
     return np.where(bits & _TOP != 0, ~bits, bits | _TOP)

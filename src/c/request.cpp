@@ -89,7 +89,7 @@ void put_any(const std::optional<Completion>& done, int* index, MPI_Status* stat
   put_status(status, done ? done->status : Status{});
 }
 
-int put_some(const std::vector<Completion>& completions, bool any_active, int* indices,
+int put_some(const std::vector<Completion>& completions, bool any_active, std::span<int> indices,
              MPI_Status* statuses) {
   if (completions.empty()) return any_active ? 0 : MPI_UNDEFINED;
   for (std::size_t i = 0; i < completions.size(); ++i) {
@@ -175,18 +175,20 @@ int WISP_Waitany(int count, WISP_Request requests[], int* index, MPI_Status* sta
 int WISP_Testsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status* statuses) {
   return guarded("WISP_Testsome", [&] {
     out(outcount, "outcount");
+    const std::span<int> places = array_of(indices, checked_count(incount, "incount"), "indices");
     Borrowed borrowed(incount, requests);
     const bool active = any_active(borrowed.requests);
-    *outcount = put_some(test_some(borrowed.requests), active, indices, statuses);
+    *outcount = put_some(test_some(borrowed.requests), active, places, statuses);
   });
 }
 
 int WISP_Waitsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status* statuses) {
   return guarded("WISP_Waitsome", [&] {
     out(outcount, "outcount");
+    const std::span<int> places = array_of(indices, checked_count(incount, "incount"), "indices");
     Borrowed borrowed(incount, requests);
     const bool active = any_active(borrowed.requests);
-    *outcount = put_some(wait_some(borrowed.requests), active, indices, statuses);
+    *outcount = put_some(wait_some(borrowed.requests), active, places, statuses);
   });
 }
 

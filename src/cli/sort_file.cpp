@@ -102,6 +102,9 @@ InputFile::InputFile(const Comm& comm, const std::string& path) : path_(path) {
     problem = fmt::format("wisp sort: the input {} cannot be opened: {}", path, std::strerror(errno));
   struct stat status = {};
   if (file_ >= 0 && fstat(file_, &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
+  char first = 0;
+  if (file_ >= 0 && size_ == 0 && pread(file_, &first, 1, 0) > 0)
+    problem = fmt::format("wisp sort: the input {} does not tell its size, as files of /proc", path);
   try {
     agree_on_errors(comm, problem);
   } catch (...) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/reduction.hpp"
 #include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
 #include "transport/type_signature.hpp"
@@ -16,18 +17,6 @@ namespace wisp::detail {
 namespace {
 
 constexpr std::size_t name_words = 5;
-
-/// The same number on all ranks for MPI's own operators, whose handles differ; 0 for those of the user.
-std::int64_t number_of(MPI_Op op) {
-  const MPI_Op known[] = {MPI_OP_NULL, MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,    MPI_LAND,  MPI_BAND,
-                          MPI_LOR,     MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
-  std::int64_t number = 1;
-  for (const MPI_Op one : known) {
-    if (one == op) return number;
-    ++number;
-  }
-  return 0;
-}
 
 std::int64_t number_of_types(const Alike& mine) {
   if (mine.bytes <= 0 || mine.type == MPI_DATATYPE_NULL) return any_number;
@@ -53,6 +42,10 @@ std::vector<std::int64_t> words_of(const char* call, const Alike& mine) {
 }
 
 void throw_difference(const char* call, const Difference& found) {
+  if (found.values.empty()) {  // what came were no words of a call
+    throw_error(MPI_ERR_OTHER, "{}: rank {} does not call what rank 0 calls: a collective of a chain, or none",
+                call, found.rank);
+  }
   const std::string here = name_in(found.values);
   const std::string there = name_in(found.root_values);
   if (here != there) {

@@ -224,6 +224,7 @@ std::string_view named_in(const CollectiveOptions& options, const Collective& ro
 [[gnu::noinline]] const Algorithm* find_algorithm(const Comm& comm, const Collective& row,
                                                   std::string_view name, const Call& call,
                                                   std::size_t bytes) {
+  check_defined(call.name, call.given.op.mpi_op(), call.given.type);
   World& world = CommAccess::world(comm);
   Case of{comm.size(), bytes, call.given.kind};
   if (call.given.nodes) of.nodes = call.given.nodes->shape();
@@ -231,7 +232,8 @@ std::string_view named_in(const CollectiveOptions& options, const Collective& ro
   if (named != nullptr) return named;
   const Algorithm* chosen = &row.algorithms[choose(world, row, of)];
   if (name.empty()) {
-    CommAccess::context(comm)->latest = {&row, bytes, static_cast<int>(call.given.kind), chosen};
+    CommAccess::context(comm)->latest = {
+        &row, bytes, static_cast<int>(call.given.kind), call.given.op.mpi_op(), call.given.type, chosen};
   }
   return chosen;
 }
@@ -246,7 +248,8 @@ std::string_view named_in(const CollectiveOptions& options, const Collective& ro
   if (!world.nodes().is_flat() || is_of_nodes(name)) call.given.nodes = CommAccess::nodes(comm);
   const Context::Latest& latest = CommAccess::context(comm)->latest;
   const bool is_latest = name.empty() && latest.operation == &row && latest.bytes == bytes &&
-                         latest.kind == static_cast<int>(call.given.kind);
+                         latest.kind == static_cast<int>(call.given.kind) &&
+                         latest.op == call.given.op.mpi_op() && latest.type == call.given.type;
   const auto* algorithm = is_latest ? static_cast<const Algorithm*>(latest.algorithm)
                                     : find_algorithm(comm, row, name, call, bytes);
   return operation_on<AlgorithmRun>(comm, call.name, options.own_tag, algorithm, std::move(call.given));

@@ -1,11 +1,18 @@
 #include "wisp/operator.hpp"
 
 #include <algorithm>
+#include <array>
 #include <climits>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
 
 #include "collectives/reduction.hpp"
 #include "transport/mpi_library.hpp"
 #include "transport/mpi_process.hpp"
+#include "transport/throw_error.hpp"
 #include "transport/transport.hpp"
 #include "wisp/error.hpp"
 
@@ -34,7 +41,66 @@ namespace {
   }
 }
 
+/// While it lives, errors are returned to us: the program's handlers may end it.
+class ErrorsReturn {
+ public:
+  ErrorsReturn() {
+    for (std::size_t i = 0; i < 2; ++i) {
+      detail::check_mpi(MPI_Comm_get_errhandler(of_[i], &before_[i]), "MPI_Comm_get_errhandler");
+      detail::check_mpi(MPI_Comm_set_errhandler(of_[i], MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    }
+  }
+  ErrorsReturn(const ErrorsReturn&) = delete;
+  ErrorsReturn& operator=(const ErrorsReturn&) = delete;
+  ~ErrorsReturn() {
+    for (std::size_t i = 0; i < 2; ++i) {
+      MPI_Comm_set_errhandler(of_[i], before_[i]);
+      MPI_Errhandler_free(&before_[i]);
+    }
+  }
+
+ private:
+  const std::array<MPI_Comm, 2> of_ = {MPI_COMM_WORLD, MPI_COMM_SELF};
+  std::array<MPI_Errhandler, 2> before_ = {};
+};
+
+/// Pairs that MPI defines, of this process.
+struct DefinedOperators {
+  std::mutex mutex;
+  std::set<std::pair<MPI_Op, MPI_Datatype>> pairs;
+
+  void close() {}
+};
+
 }  // namespace
+
+int detail::number_of(MPI_Op op) {
+  const MPI_Op known[] = {MPI_OP_NULL, MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,    MPI_LAND,  MPI_BAND,
+                          MPI_LOR,     MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
+  const auto found = std::ranges::find(known, op);
+  return found == std::end(known) ? 0 : 1 + static_cast<int>(found - std::begin(known));
+}
+
+void detail::check_defined(const char* call, MPI_Op op, MPI_Datatype type) {
+#ifdef SMPI_H
+  constexpr bool is_told = false;
+#else
+  constexpr bool is_told = true;
+#endif
+  if (!is_told || op == MPI_OP_NULL || number_of(op) == 0 || !is_named(type) || !has_mpi_world()) return;
+  const auto known = of_process<DefinedOperators>([] { return std::make_shared<DefinedOperators>(); });
+  const std::lock_guard lock(known->mutex);
+  if (known->pairs.contains({op, type})) return;
+  std::array<char, 2> nothing = {};
+  const ErrorsReturn errors_return;
+  if (MPI_Reduce_local(&nothing[0], &nothing[1], 0, type, op) != MPI_SUCCESS) {
+    std::array<char, MPI_MAX_OBJECT_NAME> name = {};
+    int length = 0;
+    check_mpi(MPI_Type_get_name(type, name.data(), &length), "MPI_Type_get_name");
+    throw_error(MPI_ERR_OP, "{}: op: MPI does not define this operator for elements of {}", call, name.data());
+  }
+  known->pairs.emplace(op, type);
+}
 
 Operator Operator::on_bytes(std::function<void(const std::byte*, std::byte*)> join) {
   const auto join_all = [join = std::move(join)](const void* left, void* right, std::size_t, MPI_Datatype) {

@@ -15,6 +15,11 @@ enum class OperatorKind {
   whole         ///< and to whole vectors: items of a function of one's own are not those of the datatype
 };
 OperatorKind kind_of(const Operator& op);
+/// The same number on all ranks for MPI's own operators, whose handles differ; 0 for those of the user.
+int number_of(MPI_Op op);
+/// Throws where MPI does not define its operator for elements of this type: some ranks only pass them on, and
+/// would not hear of it. To be asked again costs a lock.
+void check_defined(const char* call, MPI_Op op, MPI_Datatype type);
 
 /// A vector that is reduced, and how. (GCC 12 destroys twice what is made of braces in a co_await: it has a
 /// name there.)

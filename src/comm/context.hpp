@@ -128,6 +128,8 @@ struct Context {
     const void* operation = nullptr;
     std::size_t bytes = 0;
     int kind = 0;  ///< of the operator
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
     const void* algorithm = nullptr;
   } latest;
 

@@ -40,6 +40,8 @@ MPI_Fint begin(const char* name, const char* name_with_threads) {
 
 }  // namespace
 
+#define WISP_LIST(...) __VA_ARGS__
+
 #ifdef OPEN_MPI
 
 extern "C" {
@@ -77,7 +79,6 @@ class Datatypes {
 
 }  // namespace
 
-#define WISP_LIST(...) __VA_ARGS__
 // Compilers spell a name in one of four ways; they are one function, as are those of the two modules.
 #define WISP_SPELLINGS(name, NAME)                                                        \
   extern decltype(mpi_##name##_) mpi_##name __attribute__((alias("mpi_" #name "_")));     \
@@ -111,39 +112,103 @@ WISP_SPELLINGS(init_thread, INIT_THREAD)
 
 #else
 
+namespace {
+
+// A handle of mpi_f08 is a struct that holds the integer alone, which is C's, and a status has C's layout;
+// what is optional may be no address.
+static_assert(std::is_same_v<MPI_Request, MPI_Fint> && std::is_same_v<MPI_Comm, MPI_Fint>);
+static_assert(sizeof(MPI_F08_status) == sizeof(MPI_Status));
+
+MPI_Status* status_of(MPI_F08_status* given) {
+  return given == MPI_F08_STATUS_IGNORE ? MPI_STATUS_IGNORE : reinterpret_cast<MPI_Status*>(given);
+}
+MPI_Status* statuses_of(MPI_F08_status* given) {
+  return given == MPI_F08_STATUSES_IGNORE ? MPI_STATUSES_IGNORE : reinterpret_cast<MPI_Status*>(given);
+}
+/// Of the first of an array, as the library itself answers: MPICH 4.0's counts from zero.
+MPI_Fint first_index() {
+  using TestAny = void(MPI_Fint * count, MPI_Fint * requests, MPI_Fint * index, MPI_Fint * flag,
+                       MPI_F08_status * status, MPI_Fint * error);
+  static const MPI_Fint first = [] {
+    MPI_Fint one = 1;
+    MPI_Fint index = 1;
+    MPI_Fint flag = 0;
+    MPI_Fint code = MPI_SUCCESS;
+    MPI_Request sent = MPI_REQUEST_NULL;
+    PMPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &sent);
+    next_of<TestAny>("mpi_testany_f08_", nullptr)(&one, &sent, &index, &flag, MPI_F08_STATUS_IGNORE, &code);
+    return index;
+  }();
+  return first;
+}
+
+void count_from_first(MPI_Fint* indices, MPI_Fint count) {
+  for (MPI_Fint i = 0; i < count; ++i) {
+    if (indices[i] != MPI_UNDEFINED) indices[i] += first_index();
+  }
+}
+
+}  // namespace
+
+// MPICH's mpi_f08 calls the names of PMPI where there are no buffers.
+#define WISP_F08(name, parameters, call)                         \
+  void mpi_##name##_f08_(WISP_LIST parameters MPI_Fint* error) { \
+    const MPI_Fint code = call;                                  \
+    if (error != nullptr) *error = code;                         \
+  }
+
 extern "C" {
 
-// A handle of mpi_f08 is a struct that holds the integer alone, which is C's; what is optional may be no
-// address.
-static_assert(std::is_same_v<MPI_Request, MPI_Fint>);
+WISP_F08(init, (), begin("mpi_init_f08_", "mpi_init_thread_f08_"))
+WISP_F08(init_thread, (MPI_Fint * required, MPI_Fint* provided, ),
+         begin_with_threads("mpi_init_thread_f08_", *required, *provided))
+WISP_F08(query_thread, (MPI_Fint * provided, ), MPI_Query_thread(provided))
+WISP_F08(comm_free, (MPI_Fint * comm, ), MPI_Comm_free(comm))
+WISP_F08(comm_disconnect, (MPI_Fint * comm, ), MPI_Comm_disconnect(comm))
+WISP_F08(barrier, (MPI_Fint * comm, ), MPI_Barrier(*comm))
+WISP_F08(ibarrier, (MPI_Fint * comm, MPI_Fint* request, ), MPI_Ibarrier(*comm, request))
+#if MPI_VERSION >= 4
+WISP_F08(barrier_init, (MPI_Fint * comm, MPI_Fint* info, MPI_Fint* request, ),
+         MPI_Barrier_init(*comm, *info, request))
+#endif
+WISP_F08(start, (MPI_Fint * request, ), MPI_Start(request))
+WISP_F08(startall, (MPI_Fint * count, MPI_Fint* requests, ), MPI_Startall(*count, requests))
+WISP_F08(request_free, (MPI_Fint * request, ), MPI_Request_free(request))
+WISP_F08(request_get_status, (MPI_Fint * request, MPI_Fint* flag, MPI_F08_status* status, ),
+         MPI_Request_get_status(*request, flag, status_of(status)))
+WISP_F08(wait, (MPI_Fint * request, MPI_F08_status* status, ), MPI_Wait(request, status_of(status)))
+WISP_F08(waitall, (MPI_Fint * count, MPI_Fint* requests, MPI_F08_status* statuses, ),
+         MPI_Waitall(*count, requests, statuses_of(statuses)))
+WISP_F08(test, (MPI_Fint * request, MPI_Fint* flag, MPI_F08_status* status, ),
+         MPI_Test(request, flag, status_of(status)))
+WISP_F08(testall, (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* flag, MPI_F08_status* statuses, ),
+         MPI_Testall(*count, requests, flag, statuses_of(statuses)))
 
-void mpi_init_f08_(MPI_Fint* error) {
-  const MPI_Fint code = begin("mpi_init_f08_", "mpi_init_thread_f08_");
+void mpi_waitany_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index, MPI_F08_status* status,
+                      MPI_Fint* error) {
+  const int code = MPI_Waitany(*count, requests, index, status_of(status));
+  count_from_first(index, 1);
   if (error != nullptr) *error = code;
 }
 
-void mpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
-  const MPI_Fint code = begin_with_threads("mpi_init_thread_f08_", *required, *provided);
+void mpi_testany_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index, MPI_Fint* flag,
+                      MPI_F08_status* status, MPI_Fint* error) {
+  const int code = MPI_Testany(*count, requests, index, flag, status_of(status));
+  if (*flag != 0) count_from_first(index, 1);
   if (error != nullptr) *error = code;
 }
 
-void mpi_start_f08_(MPI_Fint* request, MPI_Fint* error) {
-  const int code = MPI_Start(request);
+void mpi_waitsome_f08_(MPI_Fint* incount, MPI_Fint* requests, MPI_Fint* outcount, MPI_Fint* indices,
+                       MPI_F08_status* statuses, MPI_Fint* error) {
+  const int code = MPI_Waitsome(*incount, requests, outcount, indices, statuses_of(statuses));
+  if (*outcount != MPI_UNDEFINED) count_from_first(indices, *outcount);
   if (error != nullptr) *error = code;
 }
 
-void mpi_startall_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* error) {
-  const int code = MPI_Startall(*count, requests);
-  if (error != nullptr) *error = code;
-}
-
-void mpi_request_free_f08_(MPI_Fint* request, MPI_Fint* error) {
-  const int code = MPI_Request_free(request);
-  if (error != nullptr) *error = code;
-}
-
-void mpi_barrier_f08_(MPI_Fint* comm, MPI_Fint* error) {
-  const int code = MPI_Barrier(PMPI_Comm_f2c(*comm));
+void mpi_testsome_f08_(MPI_Fint* incount, MPI_Fint* requests, MPI_Fint* outcount, MPI_Fint* indices,
+                       MPI_F08_status* statuses, MPI_Fint* error) {
+  const int code = MPI_Testsome(*incount, requests, outcount, indices, statuses_of(statuses));
+  if (*outcount != MPI_UNDEFINED) count_from_first(indices, *outcount);
   if (error != nullptr) *error = code;
 }
 

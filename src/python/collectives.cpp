@@ -40,28 +40,12 @@ void define_with_root(Class& comm, const Faces& names, const char* text) {
          nb::arg("algorithm") = "");
 }
 
-/// Where MPI does not define the operator for the elements, not all ranks would see it: some only pass them
-/// on.
-MPI_Op checked_op(Argument given, const ConstBuffer& send, const Buffer& receive) {
-  const MPI_Op op = op_in(given);
-  const MPI_Datatype type = is_in_place(send) ? receive.type : send.type;
-  char nothing[2] = {};
-  if (MPI_Reduce_local(&nothing[0], &nothing[1], 0, type, op) != MPI_SUCCESS) {
-    char name[MPI_MAX_OBJECT_NAME] = "";
-    int length = 0;
-    MPI_Type_get_name(type, name, &length);
-    throw Error(MPI_ERR_OP,
-                std::string("wisp: op: MPI does not define this operator for elements of ") + name);
-  }
-  return op;
-}
-
 template <auto collective>
 Operation reduction(const Comm& on, Views& views, Argument sendbuf, Argument recvbuf, Argument op, Tag tag,
                     Text algorithm) {
   const ConstBuffer from = from_numbers(views, sendbuf);
   const Buffer to = to_numbers(views, recvbuf);
-  return collective(on, from, to, checked_op(op, from, to), CollectiveOptions{tag, algorithm});
+  return collective(on, from, to, op_in(op), CollectiveOptions{tag, algorithm});
 }
 template <auto collective>
 void define_reduction(Class& comm, const Faces& names, const char* text) {
@@ -81,7 +65,7 @@ Operation reduce_of(const Comm& on, Views& views, Argument sendbuf, Argument rec
                     Tag tag, Text algorithm) {
   const ConstBuffer from = from_numbers(views, sendbuf);
   const Buffer to = on.rank() == root ? to_numbers(views, recvbuf) : Buffer();
-  return reduce(on, from, to, checked_op(op, from, to), root, CollectiveOptions{tag, algorithm});
+  return reduce(on, from, to, op_in(op), root, CollectiveOptions{tag, algorithm});
 }
 
 Operation reduce_scatter_of(const Comm& on, Views& views, Argument sendbuf, Argument recvbuf,
@@ -89,9 +73,9 @@ Operation reduce_scatter_of(const Comm& on, Views& views, Argument sendbuf, Argu
   const CollectiveOptions options{tag, algorithm};
   const ConstBuffer from = from_numbers(views, sendbuf);
   const Buffer to = to_numbers(views, recvbuf);
-  if (recvcounts.is_none()) return reduce_scatter_block(on, from, to, checked_op(op, from, to), options);
+  if (recvcounts.is_none()) return reduce_scatter_block(on, from, to, op_in(op), options);
   return reduce_scatter(on, from, to, views.integers(recvcounts, on.size(), "recvcounts"),
-                        checked_op(op, from, to), options);
+                        op_in(op), options);
 }
 
 }  // namespace

@@ -28,6 +28,22 @@ void replace(MPI_Datatype& type, MPI_Datatype by) {
   type = by;
 }
 
+MPI_Datatype repeated(MPI_Datatype type, const Dimension& dimension) {
+  MPI_Datatype made = MPI_DATATYPE_NULL;
+  const int count = static_cast<int>(dimension.count);
+  if (dimension.stride != -1) {
+    check_mpi(MPI_Type_create_hvector(count, 1, dimension.stride, type, &made), "MPI_Type_create_hvector");
+    return made;
+  }
+  // Open MPI takes this stride for none at all.
+  const std::vector<int> ones(as_size(count), 1);
+  std::vector<MPI_Aint> displacements(as_size(count));
+  for (int i = 0; i < count; ++i) displacements[as_size(i)] = -i;
+  check_mpi(MPI_Type_create_hindexed(count, ones.data(), displacements.data(), type, &made),
+            "MPI_Type_create_hindexed");
+  return made;
+}
+
 }  // namespace
 
 MPI_Datatype strided_type(MPI_Datatype element, MPI_Aint of_element, std::span<const Dimension> dimensions,
@@ -54,11 +70,7 @@ MPI_Datatype strided_type(MPI_Datatype element, MPI_Aint of_element, std::span<c
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Datatype made = MPI_DATATYPE_NULL;
   check_mpi(MPI_Type_contiguous(static_cast<int>(of_element), element, &type), "MPI_Type_contiguous");
-  for (const Dimension& dimension : dimensions) {
-    const int count = static_cast<int>(dimension.count);
-    check_mpi(MPI_Type_create_hvector(count, 1, dimension.stride, type, &made), "MPI_Type_create_hvector");
-    replace(type, made);
-  }
+  for (const Dimension& dimension : dimensions) replace(type, repeated(type, dimension));
   check_mpi(MPI_Type_create_resized(type, 0, extent, &made), "MPI_Type_create_resized");
   replace(type, made);
   check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");

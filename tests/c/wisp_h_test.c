@@ -403,6 +403,8 @@ static void test_completion(void) {
   }
   OK(WISP_Waitsome(4, requests, &outcount, indices, statuses));
   EXPECT(outcount == MPI_UNDEFINED);
+  EXPECT(WISP_Waitsome(4, requests, &outcount, NULL, statuses) == MPI_ERR_ARG);
+  EXPECT(WISP_Testsome(4, requests, &outcount, NULL, statuses) == MPI_ERR_ARG);
   START_FOUR();
   for (i = 0; i < 4; ++i) {
     for (flag = 0; !flag;) OK(WISP_Test(&requests[i], &flag, MPI_STATUS_IGNORE));
@@ -621,6 +623,11 @@ static void test_errors(void) {
   EXPECT(WISP_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, comm) == MPI_ERR_TYPE);
   EXPECT(WISP_Bcast(&value, 1, MPI_INT, 0, WISP_COMM_NULL) == MPI_ERR_COMM);
   EXPECT(WISP_Allreduce(&value, &value, 1, MPI_INT, MPI_OP_NULL, comm) == MPI_ERR_OP);
+  double number = 1, numbers = 0;
+  EXPECT(WISP_Allreduce(&number, &numbers, 1, MPI_DOUBLE, MPI_BXOR, comm) == MPI_ERR_OP);
+  EXPECT(WISP_Reduce(&number, &numbers, 1, MPI_DOUBLE, MPI_BXOR, size - 1, comm) == MPI_ERR_OP);
+  EXPECT(WISP_Allreduce_init(&number, &numbers, 1, MPI_DOUBLE, MPI_BXOR, comm, MPI_INFO_NULL, &request) ==
+         MPI_ERR_OP);
   EXPECT(WISP_Send(&value, 1, MPI_INT, size + 1, 0, comm) == MPI_ERR_RANK);
   EXPECT(WISP_Send(&value, 1, MPI_INT, 0, -5, comm) == MPI_ERR_TAG);
   EXPECT(WISP_Isend(&value, 1, MPI_INT, 0, 0, comm, NULL) == MPI_ERR_ARG);

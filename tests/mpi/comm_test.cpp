@@ -158,6 +158,10 @@ TEST(CommTest, WrongArgumentsAreErrorsThatNameCallArgumentValueAndBound) {
   EXPECT_EQ(error_of([&] { comm.allreduce(two, buffer_of(value), MPI_SUM); }),
             "wisp::allreduce: send has 2 elements, but receive has 1");
   EXPECT_EQ(error_of([&] { comm.scan(two, two, MPI_OP_NULL); }), "wisp::scan: op = MPI_OP_NULL");
+  const double number = 0;
+  double numbers = 0;
+  EXPECT_EQ(error_of([&] { comm.allreduce(buffer_of(number), buffer_of(numbers), MPI_BXOR); }),
+            "wisp::allreduce: op: MPI does not define this operator for elements of MPI_DOUBLE");
   EXPECT_EQ(error_of([&] { comm.bcast(Buffer(&value, 1, MPI_DATATYPE_NULL), 0); }),
             "wisp::bcast: the datatype of buffer is MPI_DATATYPE_NULL");
   if (p > 1) {

@@ -153,6 +153,17 @@ class Programs(unittest.TestCase):
                 if ranks > 1:
                     self.assertEqual(taken(report)["gatherv"], (40, 0), name)
 
+    @unittest.skipIf(FC == "none", "there is no Fortran compiler")
+    def test_requests_of_fortran(self):
+        flags = ["-cpp", "-w"]
+        calls = "all,iall"
+        if any("mpich" in word for word in MPIRUN):  # Open MPI 4 has no persistent ones, and frees past us
+            flags += ["-DPERSISTENT", "-DCALLBACKS"]
+            calls += ",all_init"
+        program = self.compile("requests.f90", *flags)
+        for ranks in RANKS[:4]:
+            self.assert_same([program], ranks, "--calls", calls, "--after", "0")
+
     def test_wrong_settings_end_the_program_with_a_sentence(self):
         program = self.compile("errors.c")
         for options, sentence in (

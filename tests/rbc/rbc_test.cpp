@@ -281,6 +281,13 @@ TEST_F(RbcTest, MessagesWithBothKindsOfRequest) {
     for (flag = 0; flag == 0;) RBC::Test(&of_mpi[1], &flag, MPI_STATUS_IGNORE);
     for (flag = 0; flag == 0;) RBC::Testall(2, of_mpi, &flag, MPI_STATUSES_IGNORE);
     RBC::Waitall(2, of_mpi, MPI_STATUSES_IGNORE);
+
+    RBC::Irecv(&got, 1, MPI_INT, MPI_PROC_NULL, 3, comm, &of_mpi[0]);
+    RBC::Isend(&out, 1, MPI_INT, MPI_PROC_NULL, 3, comm, &of_mpi[1]);
+    RBC::Waitall(2, of_mpi, MPI_STATUSES_IGNORE);
+    EXPECT_EQ(got, previous);
+    EXPECT_THROW(RBC::Isend(&out, 1, MPI_INT, size, 3, comm, &of_mpi[0]), wisp::Error);
+    EXPECT_THROW(RBC::Irecv(&got, 1, MPI_INT, size, 3, comm, &of_mpi[0]), wisp::Error);
   }
   RBC::Request sent;
   RBC::Isend(&out, 1, MPI_INT, next, 1000003, comm, &sent);  // a tag as RBC's programs have them

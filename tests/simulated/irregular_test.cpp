@@ -314,9 +314,13 @@ Task<> meet_earlier(Comm comm, CollectiveOptions options, int between) {
 }
 
 TEST(IrregularTest, WhoIsBehindTakesNoWordOfALaterOperationWithItsTag) {
-  SimulationOptions cluster = cluster_of(6, 0);
+  const SimulationOptions cluster = cluster_of(6, 0);
   simulate(cluster, [](Comm comm) { return meet_earlier(comm, {.own_tag = 5}, 0); });
   simulate(cluster, [](Comm comm) { return meet_earlier(comm.raw(), {.own_tag = 5}, 0); });
+}
+
+TEST(IrregularTest, WhoIsBehindTakesNoWordOfALaterOperationWithItsNumber) {
+  SimulationOptions cluster = cluster_of(6, 0);
   cluster.tag_upper_bound = 32767;  // few numbers: they come back soon
   for (int between = 0; between < 140; ++between) {
     simulate(cluster, [&](Comm comm) { return meet_earlier(comm, {}, between); });
