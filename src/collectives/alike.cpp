@@ -43,8 +43,9 @@ std::vector<std::int64_t> words_of(const char* call, const Alike& mine) {
 
 void throw_difference(const char* call, const Difference& found) {
   if (found.values.empty()) {  // what came were no words of a call
-    throw_error(MPI_ERR_OTHER, "{}: rank {} does not call what rank 0 calls: a collective of a chain, or none",
-                call, found.rank);
+    throw_error(MPI_ERR_OTHER,
+                "{}: rank {} does not call what rank 0 calls: a collective of a chain, or none", call,
+                found.rank);
   }
   const std::string here = name_in(found.values);
   const std::string there = name_in(found.root_values);

@@ -97,7 +97,8 @@ void detail::check_defined(const char* call, MPI_Op op, MPI_Datatype type) {
     std::array<char, MPI_MAX_OBJECT_NAME> name = {};
     int length = 0;
     check_mpi(MPI_Type_get_name(type, name.data(), &length), "MPI_Type_get_name");
-    throw_error(MPI_ERR_OP, "{}: op: MPI does not define this operator for elements of {}", call, name.data());
+    throw_error(MPI_ERR_OP, "{}: op: MPI does not define this operator for elements of {}", call,
+                name.data());
   }
   known->pairs.emplace(op, type);
 }

@@ -74,8 +74,8 @@ Operation reduce_scatter_of(const Comm& on, Views& views, Argument sendbuf, Argu
   const ConstBuffer from = from_numbers(views, sendbuf);
   const Buffer to = to_numbers(views, recvbuf);
   if (recvcounts.is_none()) return reduce_scatter_block(on, from, to, op_in(op), options);
-  return reduce_scatter(on, from, to, views.integers(recvcounts, on.size(), "recvcounts"),
-                        op_in(op), options);
+  return reduce_scatter(on, from, to, views.integers(recvcounts, on.size(), "recvcounts"), op_in(op),
+                        options);
 }
 
 }  // namespace
