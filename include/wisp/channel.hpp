@@ -73,7 +73,7 @@ class Channel {
   /// another size is an error that names the rank.
   Posted post_receive_of(std::size_t bytes, const Buffer& buffer, int source, int block) const;
   /// From whoever of the channel's ranks sends first, and not more than the buffer holds. On a lane that is
-  /// used for nothing else.
+  /// used for nothing else, in an operation that is settled.
   Posted post_receive_from_any(const Buffer& buffer) const;
   /// Done when a message from the source, or from any rank, has come: it tells how large it is, and stays for
   /// a receive. Any rank: on a lane that is used for nothing else.

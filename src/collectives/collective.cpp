@@ -247,9 +247,10 @@ std::string_view named_in(const CollectiveOptions& options, const Collective& ro
   const std::string_view name = named_in(options, row, call.name);
   if (!world.nodes().is_flat() || is_of_nodes(name)) call.given.nodes = CommAccess::nodes(comm);
   const Context::Latest& latest = CommAccess::context(comm)->latest;
+  const MPI_Op op = call.given.op.mpi_op();
   const bool is_latest = name.empty() && latest.operation == &row && latest.bytes == bytes &&
-                         latest.kind == static_cast<int>(call.given.kind) &&
-                         latest.op == call.given.op.mpi_op() && latest.type == call.given.type;
+                         latest.kind == static_cast<int>(call.given.kind) && latest.op == op &&
+                         (op == MPI_OP_NULL || latest.type == call.given.type);
   const auto* algorithm = is_latest ? static_cast<const Algorithm*>(latest.algorithm)
                                     : find_algorithm(comm, row, name, call, bytes);
   return operation_on<AlgorithmRun>(comm, call.name, options.own_tag, algorithm, std::move(call.given));
