@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -118,10 +117,7 @@ inline void put_status(Comm const& comm, wisp::Status status, MPI_Status* to) {
 /// A partner of `comm` as a rank of the MPI communicator.
 inline int mpi_rank(Comm const& comm, int rank, const char* name) {
   if (rank == MPI_PROC_NULL) return rank;
-  if (rank < 0 || rank >= comm.on().size()) {
-    throw wisp::Error(MPI_ERR_RANK, std::string("RBC: ") + name + " = " + std::to_string(rank) +
-                                        " is outside 0.." + std::to_string(comm.on().size() - 1));
-  }
+  wisp::detail::check_within(MPI_ERR_RANK, "RBC", name, rank, 0, comm.on().size() - 1);
   return comm.RangeRankToMpiRank(rank);
 }
 

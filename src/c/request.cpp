@@ -89,21 +89,27 @@ void put_any(const std::optional<Completion>& done, int* index, MPI_Status* stat
   put_status(status, done ? done->status : Status{});
 }
 
-int put_some(const std::vector<Completion>& completions, bool any_active, std::span<int> indices,
-             MPI_Status* statuses) {
-  if (completions.empty()) return any_active ? 0 : MPI_UNDEFINED;
-  for (std::size_t i = 0; i < completions.size(); ++i) {
-    indices[i] = static_cast<int>(completions[i].index);
-    put_status(statuses, i, completions[i].status);
-  }
-  return static_cast<int>(completions.size());
-}
-
 bool any_active(const std::vector<Request>& requests) {
   for (const Request& request : requests) {
     if (request.active()) return true;
   }
   return false;
+}
+
+/// `complete` those that have ended.
+template <class Complete>
+void complete_some(int incount, WISP_Request* handles, int* outcount, int* indices, MPI_Status* statuses,
+                   Complete complete) {
+  out(outcount, "outcount");
+  const std::span<int> places = array_of(indices, checked_count(incount, "incount"), "indices");
+  Borrowed borrowed(incount, handles);
+  const bool active = any_active(borrowed.requests);
+  const std::vector<Completion> completions = complete(borrowed.requests);
+  for (std::size_t i = 0; i < completions.size(); ++i) {
+    places[i] = static_cast<int>(completions[i].index);
+    put_status(statuses, i, completions[i].status);
+  }
+  *outcount = completions.empty() && !active ? MPI_UNDEFINED : static_cast<int>(completions.size());
 }
 
 }  // namespace
@@ -174,21 +180,15 @@ int WISP_Waitany(int count, WISP_Request requests[], int* index, MPI_Status* sta
 
 int WISP_Testsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status* statuses) {
   return guarded("WISP_Testsome", [&] {
-    out(outcount, "outcount");
-    const std::span<int> places = array_of(indices, checked_count(incount, "incount"), "indices");
-    Borrowed borrowed(incount, requests);
-    const bool active = any_active(borrowed.requests);
-    *outcount = put_some(test_some(borrowed.requests), active, places, statuses);
+    complete_some(incount, requests, outcount, indices, statuses,
+                  [](std::vector<Request>& of) { return test_some(of); });
   });
 }
 
 int WISP_Waitsome(int incount, WISP_Request requests[], int* outcount, int indices[], MPI_Status* statuses) {
   return guarded("WISP_Waitsome", [&] {
-    out(outcount, "outcount");
-    const std::span<int> places = array_of(indices, checked_count(incount, "incount"), "indices");
-    Borrowed borrowed(incount, requests);
-    const bool active = any_active(borrowed.requests);
-    *outcount = put_some(wait_some(borrowed.requests), active, places, statuses);
+    complete_some(incount, requests, outcount, indices, statuses,
+                  [](std::vector<Request>& of) { return wait_some(of); });
   });
 }
 

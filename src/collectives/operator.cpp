@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "collectives/reduction.hpp"
+#include "transport/errors_return.hpp"
 #include "transport/mpi_library.hpp"
 #include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
@@ -41,29 +42,6 @@ namespace {
   }
 }
 
-/// While it lives, errors are returned to us: the program's handlers may end it.
-class ErrorsReturn {
- public:
-  ErrorsReturn() {
-    for (std::size_t i = 0; i < 2; ++i) {
-      detail::check_mpi(MPI_Comm_get_errhandler(of_[i], &before_[i]), "MPI_Comm_get_errhandler");
-      detail::check_mpi(MPI_Comm_set_errhandler(of_[i], MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    }
-  }
-  ErrorsReturn(const ErrorsReturn&) = delete;
-  ErrorsReturn& operator=(const ErrorsReturn&) = delete;
-  ~ErrorsReturn() {
-    for (std::size_t i = 0; i < 2; ++i) {
-      MPI_Comm_set_errhandler(of_[i], before_[i]);
-      MPI_Errhandler_free(&before_[i]);
-    }
-  }
-
- private:
-  const std::array<MPI_Comm, 2> of_ = {MPI_COMM_WORLD, MPI_COMM_SELF};
-  std::array<MPI_Errhandler, 2> before_ = {};
-};
-
 /// Pairs that MPI defines, of this process.
 struct DefinedOperators {
   std::mutex mutex;
@@ -81,19 +59,25 @@ int detail::number_of(MPI_Op op) {
   return found == std::end(known) ? 0 : 1 + static_cast<int>(found - std::begin(known));
 }
 
+bool detail::is_defined(MPI_Op op, MPI_Datatype type) {
+  // A call without a communicator tells its errors to one of these.
+  const ErrorsReturn of_world(MPI_COMM_WORLD);
+  const ErrorsReturn of_self(MPI_COMM_SELF);
+  std::array<char, 2> nothing = {};
+  return MPI_Reduce_local(&nothing[0], &nothing[1], 0, type, op) == MPI_SUCCESS;
+}
+
 void detail::check_defined(const char* call, MPI_Op op, MPI_Datatype type) {
 #ifdef SMPI_H
   constexpr bool is_told = false;
 #else
   constexpr bool is_told = true;
 #endif
-  if (!is_told || op == MPI_OP_NULL || number_of(op) == 0 || !is_named(type) || !has_mpi_world()) return;
+  if (!is_told || !is_of_mpi(op) || !is_named(type) || !has_mpi_world()) return;
   const auto known = of_process<DefinedOperators>([] { return std::make_shared<DefinedOperators>(); });
   const std::lock_guard lock(known->mutex);
   if (known->pairs.contains({op, type})) return;
-  std::array<char, 2> nothing = {};
-  const ErrorsReturn errors_return;
-  if (MPI_Reduce_local(&nothing[0], &nothing[1], 0, type, op) != MPI_SUCCESS) {
+  if (!is_defined(op, type)) {
     std::array<char, MPI_MAX_OBJECT_NAME> name = {};
     int length = 0;
     check_mpi(MPI_Type_get_name(type, name.data(), &length), "MPI_Type_get_name");

@@ -17,6 +17,11 @@ enum class OperatorKind {
 OperatorKind kind_of(const Operator& op);
 /// The same number on all ranks for MPI's own operators, whose handles differ; 0 for those of the user.
 int number_of(MPI_Op op);
+inline bool is_of_mpi(MPI_Op op) {
+  return op != MPI_OP_NULL && number_of(op) != 0;
+}
+/// Whether MPI joins elements of this datatype by this operator: asked with none of them.
+bool is_defined(MPI_Op op, MPI_Datatype type);
 /// Throws where MPI does not define its operator for elements of this type: some ranks only pass them on, and
 /// would not hear of it. To be asked again costs a lock.
 void check_defined(const char* call, MPI_Op op, MPI_Datatype type);

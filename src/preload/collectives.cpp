@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "c/block_arguments.hpp"
+#include "collectives/reduction.hpp"
 #include "preload/calls.hpp"
-#include "preload/errors_return.hpp"
 #include "preload/names.inc"
 
 using namespace wisp;
@@ -40,36 +40,26 @@ std::int64_t mean(std::int64_t bytes_of_all, MPI_Comm comm) {
   return bytes_of_all < 0 ? -1 : bytes_of_all / size;
 }
 
-/// Whether MPI joins elements of this datatype by this operator: asked with none of them.
+/// Whether MPI joins elements of this datatype by this operator; programs repeat themselves.
 bool joins(MPI_Datatype type, MPI_Op op) {
   static MPI_Datatype last_type = MPI_DATATYPE_NULL;
   static MPI_Op last_op = MPI_OP_NULL;
   if (type == MPI_DATATYPE_NULL || op == MPI_OP_NULL) return false;
   if (type == last_type && op == last_op) [[likely]]
     return true;
-  // A call without a communicator tells its errors to one of these.
-  const ErrorsReturn of_world(MPI_COMM_WORLD);
-  const ErrorsReturn of_self(MPI_COMM_SELF);
-  char nothing[2] = {};
-  const bool is_joined = PMPI_Reduce_local(&nothing[0], &nothing[1], 0, type, op) == MPI_SUCCESS;
-  if (!is_joined) return false;
+  if (!detail::is_defined(op, type)) return false;
   last_type = type;
   last_op = op;
   return true;
 }
-bool is_of_mpi(MPI_Op op) {
-  const MPI_Op all[] = {MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
-                        MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
-  return std::ranges::find(all, op) != std::end(all);
-}
 /// A function of the program's own may take several elements for one item, which works where MPI does not
 /// divide the vector; nor does wisp then.
 Operator operator_of(MPI_Op op) {
-  return is_of_mpi(op) ? Operator(op) : Operator::on_whole_vectors(op);
+  return detail::is_of_mpi(op) ? Operator(op) : Operator::on_whole_vectors(op);
 }
 /// A function of the program's own is not called from the thread that moves nonblocking operations.
 std::int64_t of_reduction(std::int64_t bytes, MPI_Datatype type, MPI_Op op, Form form) {
-  return (form == Form::blocking || is_of_mpi(op)) && joins(type, op) ? bytes : -1;
+  return (form == Form::blocking || detail::is_of_mpi(op)) && joins(type, op) ? bytes : -1;
 }
 
 /// Of a rooted call, whose root alone looks at one of the two sides; each side of a block has as many bytes.

@@ -142,10 +142,12 @@ MPI_Fint first_index() {
   return first;
 }
 
-void count_from_first(MPI_Fint* indices, MPI_Fint count) {
+/// Where a call has said which: of none, `count` is below zero.
+MPI_Fint from_first(int code, MPI_Fint* indices, const MPI_Fint& count) {
   for (MPI_Fint i = 0; i < count; ++i) {
     if (indices[i] != MPI_UNDEFINED) indices[i] += first_index();
   }
+  return code;
 }
 
 }  // namespace
@@ -184,33 +186,21 @@ WISP_F08(test, (MPI_Fint * request, MPI_Fint* flag, MPI_F08_status* status, ),
 WISP_F08(testall, (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* flag, MPI_F08_status* statuses, ),
          MPI_Testall(*count, requests, flag, statuses_of(statuses)))
 
-void mpi_waitany_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index, MPI_F08_status* status,
-                      MPI_Fint* error) {
-  const int code = MPI_Waitany(*count, requests, index, status_of(status));
-  count_from_first(index, 1);
-  if (error != nullptr) *error = code;
-}
-
-void mpi_testany_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index, MPI_Fint* flag,
-                      MPI_F08_status* status, MPI_Fint* error) {
-  const int code = MPI_Testany(*count, requests, index, flag, status_of(status));
-  if (*flag != 0) count_from_first(index, 1);
-  if (error != nullptr) *error = code;
-}
-
-void mpi_waitsome_f08_(MPI_Fint* incount, MPI_Fint* requests, MPI_Fint* outcount, MPI_Fint* indices,
-                       MPI_F08_status* statuses, MPI_Fint* error) {
-  const int code = MPI_Waitsome(*incount, requests, outcount, indices, statuses_of(statuses));
-  if (*outcount != MPI_UNDEFINED) count_from_first(indices, *outcount);
-  if (error != nullptr) *error = code;
-}
-
-void mpi_testsome_f08_(MPI_Fint* incount, MPI_Fint* requests, MPI_Fint* outcount, MPI_Fint* indices,
-                       MPI_F08_status* statuses, MPI_Fint* error) {
-  const int code = MPI_Testsome(*incount, requests, outcount, indices, statuses_of(statuses));
-  if (*outcount != MPI_UNDEFINED) count_from_first(indices, *outcount);
-  if (error != nullptr) *error = code;
-}
+WISP_F08(waitany, (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* index, MPI_F08_status* status, ),
+         from_first(MPI_Waitany(*count, requests, index, status_of(status)), index, 1))
+WISP_F08(testany,
+         (MPI_Fint * count, MPI_Fint* requests, MPI_Fint* index, MPI_Fint* flag, MPI_F08_status* status, ),
+         from_first(MPI_Testany(*count, requests, index, flag, status_of(status)), index, *flag))
+WISP_F08(waitsome,
+         (MPI_Fint * incount, MPI_Fint* requests, MPI_Fint* outcount, MPI_Fint* indices,
+          MPI_F08_status* statuses, ),
+         from_first(MPI_Waitsome(*incount, requests, outcount, indices, statuses_of(statuses)), indices,
+                    *outcount))
+WISP_F08(testsome,
+         (MPI_Fint * incount, MPI_Fint* requests, MPI_Fint* outcount, MPI_Fint* indices,
+          MPI_F08_status* statuses, ),
+         from_first(MPI_Testsome(*incount, requests, outcount, indices, statuses_of(statuses)), indices,
+                    *outcount))
 
 }  // extern "C"
 

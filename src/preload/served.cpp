@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
-#include "preload/errors_return.hpp"
 #include "preload/process.hpp"
 #include "preload/progress.hpp"
+#include "transport/errors_return.hpp"
 
 namespace wisp::preload {
 namespace {
@@ -147,7 +147,7 @@ bool Served::takes(Form form, Call call, std::int64_t bytes) {
   if (comm_.empty()) {
     if (!blocks || ++calls_ <= settings.calls_before) return false;
     try {
-      const ErrorsReturn silent(mpi_comm_);
+      const detail::ErrorsReturn silent(mpi_comm_);
       // Kept here and nowhere else: what closes it must have the lock.
       comm_ = detail::CommAccess::make_root(detail::World::over_duplicates(mpi_comm_, 1),
                                             detail::TagLayout::Kind::isolated);

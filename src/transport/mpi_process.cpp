@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "transport/errors_return.hpp"
 #include "transport/mpi_group.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
@@ -25,6 +26,15 @@ void check_comm(MPI_Comm comm, const char* call, const char* name) {
   int is_inter = 0;
   check_mpi(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
   if (is_inter != 0) throw_error(MPI_ERR_COMM, "{}: {} is an intercommunicator", call, name);
+}
+
+ErrorsReturn::ErrorsReturn(MPI_Comm comm) : comm_(comm) {
+  MPI_Comm_get_errhandler(comm_, &handler_);
+  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+}
+ErrorsReturn::~ErrorsReturn() {
+  MPI_Comm_set_errhandler(comm_, handler_);
+  if (handler_ != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&handler_);
 }
 
 struct SelfComm::Own {
