@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
@@ -177,8 +176,7 @@ std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& v
 Report::Report(const Options& options, std::string title, bool prints)
     : prints_(prints), title_(std::move(title)), json_file_(options.json_file) {
   if (!prints_) return;
-  if (!json_file_.empty() && !std::ofstream(json_file_, std::ios::app))
-    throw cli::BadInput(fmt::format("wisp: cannot write {}", json_file_));
+  if (!json_file_.empty()) json_.open(json_file_);
   fmt::print("{}\n", title_);
 }
 
@@ -244,6 +242,7 @@ void Report::print_down(const std::vector<Row>& cell) {
 }
 
 void Report::keep(const Row& row) {
+  if (json_file_.empty()) return;
   nlohmann::ordered_json line = {
       {"bench", row.bench}, {"variant", row.variant}, {"case", row.case_name}, {"ranks", row.ranks}};
   if (row.bytes) line["bytes"] = *row.bytes;
@@ -254,14 +253,8 @@ void Report::keep(const Row& row) {
   if (row.peak_bytes) line["peak_bytes"] = *row.peak_bytes;
   if (!row.mark.empty()) line["mark"] = row.mark;
   line["mpi"] = mpi_name();
-  json_lines_ += line.dump() + "\n";
-}
-
-Report::~Report() {
-  if (!prints_ || json_file_.empty()) return;
-  std::ofstream file(json_file_);
-  file << json_lines_;
-  if (!file.flush()) fmt::print(stderr, "wisp: cannot write {}\n", json_file_);
+  if (!(json_ << line.dump() << std::endl))
+    throw Error(MPI_ERR_IO, fmt::format("wisp: {} cannot be written", json_file_));
 }
 
 void check_choice(std::string_view bench, std::string_view option, const std::string& value,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
@@ -39,13 +40,11 @@ struct Row {
   std::string mark = {};  ///< printed before the time
 };
 
-/// Prints rows as a table, variants side by side, and writes them as JSON lines. Only rank 0 does anything.
+/// Prints rows as a table, variants side by side, and writes them as JSON lines, each as it comes. Only rank
+/// 0 does anything.
 class Report {
  public:
   Report(const Options& options, std::string title, bool prints);
-  ~Report();
-  Report(const Report&) = delete;
-  Report& operator=(const Report&) = delete;
 
   /// Rows of one cell: the same case and size.
   void add(const std::vector<Row>& cell);
@@ -59,8 +58,8 @@ class Report {
   bool prints_;
   std::string title_;
   std::string json_file_;
+  std::ofstream json_;
   std::vector<std::string> variants_;
-  std::string json_lines_;
 };
 
 /// One way to do the work of a cell: `run(k)` is the k-th call.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace wisp::cli {
 
@@ -8,5 +9,9 @@ namespace wisp::cli {
 struct BadInput : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// A BadInput on all ranks of MPI_COMM_WORLD, if rank 0 cannot write this file: before much time goes into
+/// what shall be in it. Empty: none is wanted. Collective.
+void check_writable(const std::string& command, const std::string& file);
 
 }  // namespace wisp::cli

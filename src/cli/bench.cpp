@@ -96,6 +96,7 @@ Command add_bench(CLI::App& app) {
       "  mpirun -n 4 wisp bench collective --op bcast\n"
       "  mpirun -n 4 wisp bench gatherv --quick --json rows.json");
   return {command, [arguments] {
+            check_writable("bench", arguments->options.json_file);
             const Benchmark& benchmark = benchmarks.at(arguments->name);
             if (arguments->options.cold && !benchmark.has_cold)
               throw BadInput("wisp bench " + arguments->name + ": --cold is not for this benchmark");
@@ -114,6 +115,7 @@ Command add_tune(CLI::App& app) {
       "  mpirun -n 64 wisp tune cluster.table\n  mpirun -n 64 wisp run --table cluster.table -- "
       "./simulation");
   return {command, [file] {
+            check_writable("tune", *file);
             bench::tune(*file);
             return 0;
           }};
@@ -162,6 +164,8 @@ Command add_simulate(CLI::App& app) {
       "  wisp simulate sort --ranks 32768 --quick\n"
       "  wisp simulate collective --op bcast --count 1000 --ranks 13 --trace bcast.trace");
   return {command, [arguments] {
+            check_writable("simulate", arguments->options.json_file);
+            check_writable("simulate", arguments->cluster.trace);
             place_ranks(*arguments);
             benchmarks.at(arguments->name).simulate(arguments->options, arguments->cluster);
             return 0;

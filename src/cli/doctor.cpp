@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/bad_input.hpp"
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "comm/comm_access.hpp"
@@ -184,6 +185,7 @@ void print(const Findings& found) {
 }
 
 int run(const std::string& json_file) {
+  check_writable("doctor", json_file);
   const Comm comm = bench::all_ranks();
   Findings found;
   look_at_mpi(found);

@@ -49,6 +49,18 @@ class CommandLine(unittest.TestCase):
                 (["simulate", "sort", "--ranks", "4", "--latency", "2"], "needs a unit")):
             self.assertIn(words, self.refuse(*arguments))
 
+    def test_a_file_that_cannot_be_written_is_said_before_the_work(self):
+        bench, simulate = ["bench", "collective", "--op", "bcast"], ["simulate", "collective", "--op", "bcast", "--ranks", "8"]
+        for arguments in ([*bench, "--json"], [*simulate, "--json"], [*simulate, "--trace"], ["doctor", "--json"], ["tune"]):
+            self.assertEqual(self.refuse(*arguments, "/no/such/folder/file"),
+                             f"wisp {arguments[0]}: /no/such/folder/file cannot be written: No such file or directory")
+            self.assertIn("/tmp cannot be written: Is a directory", self.refuse(*arguments, "/tmp"))
+
+    def test_a_full_disk_is_an_error(self):
+        result = run("simulate", "collective", "--op", "bcast", "--ranks", "8", "--json", "/dev/full", ranks=1)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("/dev/full cannot be written", result.stderr)
+
     def test_one_rank_is_one_rank(self):
         self.assertTrue(run("groups", ranks=1).stdout.startswith("1 rank in 1 group by host\n"))
         self.assertIn("bench split: 1 rank,", run("bench", "split", "--quick", ranks=1).stdout)
