@@ -63,8 +63,7 @@ Group Context::group() const {
 bool Context::must_settle(int tag) {
   const TagLayout& tags = world->tags();
   if (kind == TagLayout::Kind::raw || tags.lane(tag) == TagLayout::Lane::own_tag) return true;
-  if (!tags.is_persistent(tag) && !counters->are_to_meet) {
-    counters->are_to_meet = true;
+  if (!tags.is_persistent(tag) && !counters->meet_at) {
     counters->meet_at = tags.count_before(tag, counters->collectives) + tags.half_round(kind);
   }
   return false;

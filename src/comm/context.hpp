@@ -25,9 +25,8 @@ class World;
 struct Counters {
   std::uint32_t collectives = 0;
   std::uint32_t persistent = 0;
-  bool are_to_meet = false;    ///< all members, at the first collective from number …
-  std::uint32_t meet_at = 0;   ///< … this on
-  int extensions = 0;          ///< contexts that were made for more of those
+  std::optional<std::uint32_t> meet_at;  ///< all members, at the first collective from this number on
+  int extensions = 0;                    ///< contexts that were made for more of those
   ContextPtr more_persistent;  ///< whose tags the latest persistent collectives have, once its own are given
 };
 
@@ -83,10 +82,10 @@ struct Context {
   bool must_settle(int tag);
   /// Whether all members are to wait for each other before the collective that begins now; then they have.
   bool must_meet() {
-    if (!counters->are_to_meet) [[likely]]
+    if (!counters->meet_at) [[likely]]
       return false;
-    if (static_cast<std::int32_t>(counters->collectives - counters->meet_at) < 0) return false;
-    counters->are_to_meet = false;
+    if (static_cast<std::int32_t>(counters->collectives - *counters->meet_at) < 0) return false;
+    counters->meet_at.reset();
     return true;
   }
 

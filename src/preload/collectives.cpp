@@ -2,7 +2,6 @@
 // wisp.h's collectives are the parameters, and what the C++ members get of them.
 
 #include "wisp/collectives.hpp"
-#include <algorithm>
 
 #include "c/block_arguments.hpp"
 #include "collectives/reduction.hpp"
