@@ -127,7 +127,10 @@ void bench_collective(const Options& options) {
   for (const Collective* of : chosen_collectives(options)) {
     check_algorithm(options, *of);
     for (const int count : chosen_counts(options, *of)) {
-      if (is_too_large(*of, comm.size(), count)) continue;
+      if (is_too_large(*of, comm.size(), count)) {
+        report.leave_out(of->name, count);
+        continue;
+      }
       Cell cell = make_cell(*of, comm.size(), count);
       std::vector<Request> persistent;
       const CollectiveOptions algorithm{{}, options.algorithm};
@@ -145,7 +148,10 @@ void bench_algorithms(const Options& options) {
   for (const Collective* of : chosen_collectives(options)) {
     check_algorithm(options, *of);
     for (const int count : chosen_counts(options, *of)) {
-      if (is_too_large(*of, comm.size(), count)) continue;
+      if (is_too_large(*of, comm.size(), count)) {
+        report.leave_out(of->name, count);
+        continue;
+      }
       Cell cell = make_cell(*of, comm.size(), count);
       std::vector<Variant> variants = {
           {"chosen", [&](int call) { of->make(comm, cell, call % comm.size(), {}).run(); }}};
@@ -187,7 +193,10 @@ void simulate_collective(const Options& options, const SimulationOptions& cluste
       // One root's whole result must fit into memory, and an allgather has one on each rank.
       const bool is_rooted = of->name == std::string("gather") || of->name == std::string("scatter");
       const double copies = (of->blocks_in || of->blocks_out) && !is_rooted ? cluster.ranks : 1;
-      if (8.0 * count * cluster.ranks * copies > 2e9) continue;
+      if (8.0 * count * cluster.ranks * copies > 2e9) {
+        report.leave_out(of->name, count);
+        continue;
+      }
       std::vector<Row> rows;
       for (const std::string& algorithm : simulated_algorithms(options, *of)) {
         bool is_run = true;

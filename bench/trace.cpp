@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "benchmarks.hpp"
+#include "cli/bad_input.hpp"
 #include "collective_calls.hpp"
 #include "comm/comm_access.hpp"
 #include "wisp/error.hpp"
@@ -32,7 +33,7 @@ void bench_trace(const Options& options) {
   detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, &is_recorded, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD),
                     "MPI_Allreduce");
   if (is_recorded == 0) {
-    throw Error(MPI_ERR_ARG, "wisp bench trace: WISP_TRACE names no file that all ranks can write");
+    throw cli::BadInput("wisp bench trace: WISP_TRACE names no file that all ranks can write");
   }
   const Comm untraced = untraced_ranks(traced);
   Report report(options, title_of("trace", MPI_COMM_WORLD), traced.rank() == 0);

@@ -43,6 +43,7 @@ class CommandLine(unittest.TestCase):
                 (["bench", "gatherv", "--algorithm", "no"], "--algorithm 'no' is not one of direct"),
                 (["bench", "sort", "--op", "no"], "--op 'no' is not one of uniform"),
                 (["bench", "trace", "--cold"], "--cold is not for this benchmark"),
+                (["bench", "trace"], "WISP_TRACE names no file"),
                 (["bench", "neighborhood", "--op", "no"], "KIND one of alltoall"),
                 (["bench", "split-by", "--op", "no"], "split,few,int"),
                 (["simulate", "collective", "--ranks", "4", "--op", "no"], "--op 'no' is not one of barrier"),
@@ -60,6 +61,11 @@ class CommandLine(unittest.TestCase):
         result = run("simulate", "collective", "--op", "bcast", "--ranks", "8", "--json", "/dev/full", ranks=1)
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("/dev/full cannot be written", result.stderr)
+
+    def test_a_case_that_is_too_large_is_said(self):
+        arguments = ["collective", "--op", "alltoallv", "--count", "2000000000"]
+        for command in (["bench", *arguments], ["simulate", *arguments, "--ranks", "8"]):
+            self.assertIn("alltoallv of 2000000000 elements: left out", run(*command, ranks=1).stdout)
 
     def test_one_rank_is_one_rank(self):
         self.assertTrue(run("groups", ranks=1).stdout.startswith("1 rank in 1 group by host\n"))
