@@ -261,8 +261,8 @@ void Report::keep(const Row& row) {
   if (row.peak_bytes) line["peak_bytes"] = *row.peak_bytes;
   if (!row.mark.empty()) line["mark"] = row.mark;
   line["mpi"] = mpi_name();
-  if (!(json_ << line.dump() << std::endl))
-    throw Error(MPI_ERR_IO, fmt::format("wisp: {} cannot be written", json_file_));
+  json_ << line.dump() << '\n';
+  if (!json_.flush()) throw Error(MPI_ERR_IO, fmt::format("wisp: {} cannot be written", json_file_));
 }
 
 void check_choice(std::string_view bench, std::string_view option, const std::string& value,
