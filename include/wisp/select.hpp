@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,17 +22,18 @@
 namespace wisp {
 
 /// The element that would be at place n (from 0) if those of all ranks were sorted; on every rank. `data`
-/// stays, in any order. A place that there is not is an Error on every rank; so is an order that throws, but
-/// for the rank where it does, which throws that on, and unless it throws in the last step, which each rank
-/// does alone. O(n/p + α log p) expected, in a few rounds of samples; memory for a rank's elements once more.
+/// stays, in any order. A place that there is not, or that is not the same on all, is an Error on every rank;
+/// so is an order that throws, but for the rank where it does, which throws that on, and unless it throws in
+/// the last step, which each rank does alone. O(n/p + α log p) expected, in a few rounds of samples; memory
+/// for a rank's elements once more.
 template <class T, class Less = Ascending>
 T nth_element(const Comm& comm, const std::vector<T>& data, std::uint64_t n, Less less = {});
 template <class T, class Less = Ascending>
 Task<T> async_nth_element(const Comm& comm, std::span<const T> data, std::uint64_t n, Less less = {},
                           std::optional<int> own_tag = {});
 
-/// The k largest elements of all ranks (all, if there are not so many), the largest first; on every rank.
-/// O(n/p + α log p + β k) expected.
+/// The k largest elements of all ranks (all, if there are not so many), the largest first; on every rank. k
+/// is the same on all, else it is an Error on every rank. O(n/p + α log p + β k) expected.
 template <class T, class Less = Ascending>
 std::vector<T> top_k(const Comm& comm, const std::vector<T>& data, std::uint64_t k, Less less = {});
 template <class T, class Less = Ascending>
@@ -132,29 +134,48 @@ Task<T> nth_element_on(Channel channel, std::vector<T> open, Slot elements, Slot
   co_return *found;
 }
 
+/// What is known of all ranks before a selection; the least and the most that they ask for must be the same.
+struct SelectionCensus {
+  SortCensus counts;
+  Slot least = std::numeric_limits<Slot>::max();
+  Slot most = 0;
+
+  static SelectionCensus combine(const SelectionCensus& a, const SelectionCensus& b) {
+    return {SortCensus::combine(a.counts, b.counts), std::min(a.least, b.least), std::max(a.most, b.most)};
+  }
+};
+
+/// The elements of all ranks, whose arguments are checked. `asked` is the argument with this name.
 template <class T, class Less>
-Task<PrefixAndTotal<SortCensus>> census_of_selection(Channel channel, std::span<const T> data) {
-  const char* name = channel.operation();
-  const SortCensus mine = SortCensus::of(data.size(), has_unordered<T, Less>(data));
-  const auto census = co_await take_census(std::move(channel), mine);
-  if (census.total.ranks_at_fault > 0) {
+Task<Slot> count_for_selection(Channel channel, std::span<const T> data, const char* argument, Slot asked) {
+  const std::string name = channel.operation();
+  const SelectionCensus mine{SortCensus::of(data.size(), has_unordered<T, Less>(data)), asked, asked};
+  const auto census =
+      co_await exscan_total(std::move(channel), mine, SelectionCensus{}, &SelectionCensus::combine);
+  const SelectionCensus& all = census.total;
+  if (all.counts.ranks_at_fault > 0) {
     throw Error(MPI_ERR_ARG,
-                std::string(name) + ": " + std::to_string(census.total.ranks_at_fault) +
+                name + ": " + std::to_string(all.counts.ranks_at_fault) +
                     " ranks have NaN among their elements, which the given order does not place");
   }
-  co_return census;
+  if (all.least != all.most) {
+    throw Error(MPI_ERR_ARG, name + ": " + argument + " = " + std::to_string(asked) +
+                                 ", but the ranks give from " + std::to_string(all.least) + " to " +
+                                 std::to_string(all.most));
+  }
+  co_return all.counts.elements;
 }
 
 template <class T, class Less>
 Task<T> nth_of(Channel channel, std::span<const T> data, Slot n, Less less) {
-  const auto census = co_await census_of_selection<T, Less>(channel, data);
-  if (n >= census.total.elements) {
+  const Slot elements = co_await count_for_selection<T, Less>(channel, data, "n", n);
+  if (n >= elements) {
     throw Error(MPI_ERR_ARG, "wisp::nth_element: n = " + std::to_string(n) + " is no place among the " +
-                                 std::to_string(census.total.elements) + " elements of all ranks");
+                                 std::to_string(elements) + " elements of all ranks");
   }
   OrderFailure failure;
-  co_return co_await failure.instead_of(nth_element_on<T>(
-      channel, {data.begin(), data.end()}, census.total.elements, n, guard_order<T>(less, failure)));
+  co_return co_await failure.instead_of(
+      nth_element_on<T>(channel, {data.begin(), data.end()}, elements, n, guard_order<T>(less, failure)));
 }
 
 /// Of fewer than all elements. `is_larger` puts the largest first.
@@ -193,14 +214,14 @@ Task<std::vector<T>> largest_on(Channel channel, std::span<const T> data, Slot e
 
 template <class T, class Less>
 Task<std::vector<T>> top_k_of(Channel channel, std::span<const T> data, Slot k, Less less) {
-  const auto census = co_await census_of_selection<T, Less>(channel, data);
-  if (k == 0 || census.total.elements == 0) co_return std::vector<T>();
+  const Slot elements = co_await count_for_selection<T, Less>(channel, data, "k", k);
+  if (k == 0 || elements == 0) co_return std::vector<T>();
   OrderFailure failure;
   const auto larger = [less](const T& a, const T& b) noexcept(!can_throw<T, Less>) { return less(b, a); };
   const auto is_larger = guard_order<T>(larger, failure);
   std::vector<T> chosen(data.begin(), data.end());
-  if (k < census.total.elements) {
-    chosen = co_await failure.instead_of(largest_on<T>(channel, data, census.total.elements, k, is_larger));
+  if (k < elements) {
+    chosen = co_await failure.instead_of(largest_on<T>(channel, data, elements, k, is_larger));
   }
   std::vector<std::byte> mine(chosen.size() * sizeof(T));
   if (!chosen.empty()) std::memcpy(mine.data(), chosen.data(), mine.size());

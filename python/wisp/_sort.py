@@ -245,8 +245,9 @@ def searchsorted(array: Any, values: Any, side: str = "left", comm: "Comm | None
         return _numbers("searchsorted", array)
 
     array = _checked("searchsorted", on, check)
-    # Values are compared as what all of them, and the array, can be.
-    common = np.result_type(array.dtype, *map(np.dtype, on.allgather(asked.dtype.str)))
+    # Values are compared as what all of them, and the array, can be; a list without any says nothing.
+    kinds = on.allgather(asked.dtype.str if asked.size else array.dtype.str)
+    common = np.result_type(array.dtype, *map(np.dtype, kinds))
     words = [_keys.of_numbers(one.reshape(-1).astype(common)) for one in (array, asked)]
     places = _isearchsorted(on, words[0], words[1], side == "right").wait()
     return cast(Places, places.reshape(asked.shape))

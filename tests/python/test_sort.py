@@ -166,6 +166,11 @@ class SortTest(WispTest):
         values = [2.5] if self.world.rank == 0 else [2, 5]
         self.assert_same(wisp.searchsorted(ordered, values), np.searchsorted(self.whole(ordered), values))
 
+    def test_a_rank_without_values_changes_no_others(self) -> None:
+        ordered = np.arange(2**53, 2**53 + 4) if self.world.rank == 0 else np.zeros(0, np.int64)
+        values = [2**53 + 1] if self.world.rank == 0 else []
+        self.assertEqual(wisp.searchsorted(ordered, values).tolist(), [1] if values else [])
+
     def test_wrong_ones_are_said(self) -> None:
         wrong: Wrong = [
             (ValueError, "wisp.sort: an array of one dimension", lambda: wisp.sort(np.zeros((2, 2)))),
@@ -199,6 +204,7 @@ class SortTest(WispTest):
             lambda: wisp.take(data, [[0], [0, 1]] if is_wrong else [0]),
             lambda: wisp.searchsorted(data, [[1], [1, 2]] if is_wrong else [1]),
             lambda: wisp.top_k(data, 2**64 if is_wrong else 1),
+            lambda: wisp.nth_element(data, 10**6 if is_wrong else 0),
         ]
         for call in calls:
             with self.assertRaises((ValueError, wisp.Error)):

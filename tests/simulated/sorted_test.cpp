@@ -554,6 +554,12 @@ TEST(SortedTest, WrongInputIsAnErrorOnEveryRank) {
   expect_error("n = 4 is no place among the 4 elements", [&](const Comm& comm, std::size_t r) -> Task<> {
     co_await async_nth_element(comm, std::span<const int>(unsorted[r]), 4);
   });
+  expect_error("the ranks give from 0 to 2", [&](const Comm& comm, std::size_t r) -> Task<> {
+    co_await async_nth_element(comm, std::span<const int>(unsorted[r]), r);
+  });
+  expect_error("the ranks give from 1 to 5", [&](const Comm& comm, std::size_t r) -> Task<> {
+    co_await async_top_k(comm, std::span<const int>(unsorted[r]), r == 1 ? 5 : 1);
+  });
   expect_error("weights that are negative", [&](const Comm& comm, std::size_t r) {
     return async_rebalance(comm, values[r], [](int x) { return 3.5 - x; });
   });
