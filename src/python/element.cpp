@@ -83,7 +83,7 @@ Element element_of_format(const char* format, std::size_t bytes, const char* arg
   }
 }
 
-Element element_of_dlpack(int code, int bits) {
+Element element_of_dlpack(int code, int bits, int lanes) {
   struct Known {
     int code;
     int bits;
@@ -105,9 +105,9 @@ Element element_of_dlpack(int code, int bits) {
                          {5, 128, MPI_C_DOUBLE_COMPLEX},
                          {6, 8, MPI_C_BOOL}};
   for (const Known& one : known) {
-    if (one.code == code && one.bits == bits) return {one.type};
+    if (one.code == code && one.bits == bits && lanes == 1) return {one.type};
   }
-  return {MPI_BYTE, (bits + 7) / 8, false};
+  return {MPI_BYTE, (bits * lanes + 7) / 8, false};
 }
 
 Elements elements_of(void* address, const Element& element, std::size_t bytes, const ArrayShape& shape,

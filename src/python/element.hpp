@@ -22,8 +22,8 @@ struct Element {
 /// Of a format of the struct module, as the buffer protocol has it; null: bytes. Numbers in another byte
 /// order, and what has objects in it, are an error that names the argument.
 Element element_of_format(const char* format, std::size_t bytes, const char* argument);
-/// Of DLPack's code (0: signed, 1: unsigned, 2: floating, 5: complex, 6: bool) and bits.
-Element element_of_dlpack(int code, int bits);
+/// Of DLPack's code (0: signed, 1: unsigned, 2: floating, 5: complex, 6: bool), bits, and how many of them.
+Element element_of_dlpack(int code, int bits, int lanes);
 
 struct ArrayShape {
   std::span<const MPI_Aint> sizes;    ///< of dimensions, the last one the innermost

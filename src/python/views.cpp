@@ -107,7 +107,7 @@ Elements Views::from_dlpack(nb::handle given, const Use& use, bool has_datatype)
   if (has_datatype && has_gaps)
     throw_value_error(argument + ": with a datatype beside it, memory without gaps is expected");
   const nb::dlpack::dtype type = array.dtype();
-  return elements_of(const_cast<void*>(array.data()), element_of_dlpack(type.code, type.bits * type.lanes),
+  return elements_of(const_cast<void*>(array.data()), element_of_dlpack(type.code, type.bits, type.lanes),
                      bytes, {sizes, strides}, use);
 }
 
