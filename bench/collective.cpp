@@ -34,6 +34,25 @@ std::vector<int> chosen_counts(const Options& options, const Collective& of) {
   return {1, 1 << 3, 1 << 6, 1 << 9, 1 << 10, 1 << 12, 1 << 15, 1 << 18};
 }
 
+bool is_gather_or_scatter(const Collective& of) {
+  return of.name == std::string("gather") || of.name == std::string("scatter");
+}
+
+/// One root's whole result must fit into memory, and an allgather has one on each rank.
+bool is_too_large_to_simulate(const Collective& of, int ranks, int count) {
+  const double copies = (of.blocks_in || of.blocks_out) && !is_gather_or_scatter(of) ? ranks : 1;
+  return 8.0 * count * ranks * copies > 2e9;
+}
+
+/// Those that fit into memory; the report says of one that was asked for that it does not.
+std::vector<int> fitting_counts(const Options& options, const Collective& of, const Report& report,
+                                bool (*is_too_large)(const Collective&, int ranks, int count), int ranks) {
+  std::vector<int> counts = chosen_counts(options, of);
+  std::erase_if(counts, [&](int count) { return is_too_large(of, ranks, count); });
+  if (counts.empty() && options.count > 0) report.leave_out(of.name, options.count);
+  return counts;
+}
+
 /// Who shares its algorithms with another.
 std::string table_of(const std::string& op) {
   return op == "reduce_scatter_block" ? "reduce_scatter" : op;
@@ -126,11 +145,7 @@ void bench_collective(const Options& options) {
   const Method method = method_after_check(options);
   for (const Collective* of : chosen_collectives(options)) {
     check_algorithm(options, *of);
-    for (const int count : chosen_counts(options, *of)) {
-      if (is_too_large(*of, comm.size(), count)) {
-        report.leave_out(of->name, count);
-        continue;
-      }
+    for (const int count : fitting_counts(options, *of, report, is_too_large, comm.size())) {
       Cell cell = make_cell(*of, comm.size(), count);
       std::vector<Request> persistent;
       const CollectiveOptions algorithm{{}, options.algorithm};
@@ -147,11 +162,7 @@ void bench_algorithms(const Options& options) {
   const Method method = method_of(options);
   for (const Collective* of : chosen_collectives(options)) {
     check_algorithm(options, *of);
-    for (const int count : chosen_counts(options, *of)) {
-      if (is_too_large(*of, comm.size(), count)) {
-        report.leave_out(of->name, count);
-        continue;
-      }
+    for (const int count : fitting_counts(options, *of, report, is_too_large, comm.size())) {
       Cell cell = make_cell(*of, comm.size(), count);
       std::vector<Variant> variants = {
           {"chosen", [&](int call) { of->make(comm, cell, call % comm.size(), {}).run(); }}};
@@ -189,19 +200,12 @@ void simulate_collective(const Options& options, const SimulationOptions& cluste
                 true);
   for (const Collective* of : chosen_collectives(options)) {
     check_algorithm(options, *of);
-    for (const int count : chosen_counts(options, *of)) {
-      // One root's whole result must fit into memory, and an allgather has one on each rank.
-      const bool is_rooted = of->name == std::string("gather") || of->name == std::string("scatter");
-      const double copies = (of->blocks_in || of->blocks_out) && !is_rooted ? cluster.ranks : 1;
-      if (8.0 * count * cluster.ranks * copies > 2e9) {
-        report.leave_out(of->name, count);
-        continue;
-      }
+    for (const int count : fitting_counts(options, *of, report, is_too_large_to_simulate, cluster.ranks)) {
       std::vector<Row> rows;
       for (const std::string& algorithm : simulated_algorithms(options, *of)) {
         bool is_run = true;
         const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
-          Cell cell = make_cell(*of, comm.size(), is_rooted && comm.rank() != 0 ? 0 : count);
+          Cell cell = make_cell(*of, comm.size(), is_gather_or_scatter(*of) && comm.rank() != 0 ? 0 : count);
           if (of->name == std::string("gather")) cell.input.resize(static_cast<std::size_t>(count));
           if (of->name == std::string("scatter")) cell.output.resize(static_cast<std::size_t>(count));
           is_run = options.algorithm != "all" || works(comm, *of, cell, algorithm);

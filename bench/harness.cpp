@@ -174,10 +174,7 @@ std::vector<Timing> measure_in_turn(MPI_Comm comm, const std::vector<Variant>& v
 }  // namespace
 
 Report::Report(const Options& options, std::string title, bool prints)
-    : prints_(prints),
-      is_asked_for_(options.count > 0),
-      title_(std::move(title)),
-      json_file_(options.json_file) {
+    : prints_(prints), title_(std::move(title)), json_file_(options.json_file) {
   if (!prints_) return;
   if (!json_file_.empty()) json_.open(json_file_);
   fmt::print("{}\n", title_);
@@ -193,7 +190,7 @@ void Report::add(const std::vector<Row>& cell) {
 }
 
 void Report::leave_out(std::string_view case_name, int count) const {
-  if (prints_ && is_asked_for_)
+  if (prints_)
     fmt::print("{} of {} elements: left out, too large for the memory of one machine\n", case_name, count);
 }
 

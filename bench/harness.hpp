@@ -48,7 +48,7 @@ class Report {
 
   /// Rows of one cell: the same case and size.
   void add(const std::vector<Row>& cell);
-  /// Says of a case with so many elements that it does not fit into memory, if they were asked for.
+  /// Says of a case with so many elements that it does not fit into memory.
   void leave_out(std::string_view case_name, int count) const;
 
  private:
@@ -58,7 +58,6 @@ class Report {
   void keep(const Row& row);
 
   bool prints_;
-  bool is_asked_for_;  ///< a number of elements
   std::string title_;
   std::string json_file_;
   std::ofstream json_;

@@ -29,7 +29,7 @@ int why_not_writable(const std::filesystem::path& file) {
 void check_writable(const std::string& command, const std::string& file) {
   if (file.empty()) return;
   int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  detail::check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   int why = rank == 0 ? why_not_writable(file) : 0;
   detail::check_mpi(MPI_Bcast(&why, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
   if (why != 0)
