@@ -23,6 +23,19 @@ class OnlyDlpack:
         return self.of.__dlpack_device__()
 
 
+class PairsOfFloats(OnlyDlpack):
+    """Its float64 said to be two float32 each."""
+
+    def __dlpack__(self, **named: Any) -> Any:
+        capsule = self.of.__dlpack__()
+        address = ctypes.pythonapi.PyCapsule_GetPointer
+        address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        behind_data_device_and_dimensions = address(capsule, b"dltensor") + 8 + 8 + 4
+        (ctypes.c_uint8 * 2).from_address(behind_data_device_and_dimensions)[1] = 32
+        ctypes.c_uint16.from_address(behind_data_device_and_dimensions + 2).value = 2
+        return capsule
+
+
 class BuffersTest(WispTest):
     def bcast(self, make: Any, expected: Any) -> None:
         """`make(rank)` is what rank has before."""
@@ -94,6 +107,13 @@ class BuffersTest(WispTest):
             got = np.zeros(3, dtype)
             self.world.Allreduce(OnlyDlpack(np.ones(3, dtype)), got)
             self.assert_same(got, [self.world.size] * 3)
+
+    def test_vectors_of_numbers_are_no_longer_numbers(self) -> None:
+        data = np.array([self.world.rank + 1.5, 2.5])
+        self.world.Bcast(PairsOfFloats(data), 0)
+        self.assert_same(data, [1.5, 2.5])
+        with self.assertRaisesRegex(TypeError, "sendbuf.*no numbers"):
+            self.world.Allreduce(PairsOfFloats(data), PairsOfFloats(data.copy()))
 
     def test_counts_and_displacements_in_a_tuple(self) -> None:
         p, r = self.world.size, self.world.rank
