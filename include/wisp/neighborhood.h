@@ -17,7 +17,8 @@ typedef struct WISP_Neighborhood_object* WISP_Neighborhood;
 /* The ranks of `comm` on a torus of dims[0] x ... x dims[d - 1], numbered row by row; dimension j is periodic
    if periods[j] is not 0 (NULL: all are). offsets: s times d integers, which may repeat, be zero, or be
    longer than a dimension; weights: s integers, or NULL. The same on all ranks; with WISP_CHECK=1 in the
-   environment they are compared, and every rank gets an error if they differ. Local otherwise. */
+   environment they are compared, and every rank gets an error if they differ or if those of one are wrong.
+   Local otherwise. */
 int WISP_Neighborhood_create(WISP_Comm comm, int d, const int dims[], const int periods[], int s,
                              const int offsets[], const int weights[], WISP_Neighborhood* neighborhood);
 /* The same on a Cartesian communicator. Collective. */

@@ -5,7 +5,9 @@
    MPI_PROC_NULL, MPI_STATUS_IGNORE. Nonblocking and persistent operations give a WISP_Request.
 
    Every function returns MPI_SUCCESS or an error class of MPI's, and never aborts; WISP_Error_message says
-   what was wrong. A wrong argument is an error on the rank that gave it, before any message.
+   what was wrong. A wrong argument is an error on the rank that gave it, before any message. (A message that
+   is longer than its receive's buffer MPICH tells the error handler of MPI_COMM_WORLD first, whose default
+   aborts.)
 
    Forms with _c take counts as MPI_Count and displacements as MPI_Aint. Handles are opaque. */
 #ifndef WISP_H

@@ -3,6 +3,8 @@
 
 #include "c/block_arguments.hpp"
 #include "c/shims.hpp"
+#include "collectives/block_list.hpp"
+#include "collectives/checks.hpp"
 #include "comm/comm_access.hpp"
 
 // Collectives of wisp.h: each has a blocking, a nonblocking and a persistent form, and one on a range of
@@ -17,19 +19,13 @@ template <class Count, class Displacement>
 std::vector<Outgoing> outgoing(int count, const int* destinations, const void* sendbuf,
                                const Count* sendcounts, const Displacement* sdispls, MPI_Datatype type) {
   std::vector<Outgoing> messages(checked_count(count, "count"));
+  const std::span<const int> ranks = array_of(destinations, messages.size(), "destinations");
+  const ConstBlocks blocks(sendbuf, array_of(sendcounts, messages.size(), "sendcounts"),
+                           array_of(sdispls, messages.size(), "sdispls"), type);
   if (messages.empty()) return messages;
-  given(destinations, "destinations");
-  given(sendcounts, "sendcounts");
-  given(sdispls, "sdispls");
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;  // of what is refused later, it does not matter
-  if (type != MPI_DATATYPE_NULL && sendbuf != MPI_IN_PLACE) {
-    detail::check_mpi(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
-  }
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const auto* first = static_cast<const std::byte*>(sendbuf) + static_cast<MPI_Aint>(sdispls[i]) * extent;
-    messages[i] = {destinations[i], {first, checked_count(sendcounts[i], "sendcounts", i), type}};
-  }
+  detail::check_irregular(count, "messages", "wisp::exchange", "sendbuf", blocks);
+  const detail::BlockList list = detail::BlockList::irregular(blocks, count);
+  for (std::size_t i = 0; i < messages.size(); ++i) messages[i] = {ranks[i], list(static_cast<int>(i))};
   return messages;
 }
 

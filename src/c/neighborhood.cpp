@@ -4,6 +4,7 @@
 
 #include "c/block_arguments.hpp"
 #include "c/shims.hpp"
+#include "neighborhood/made_on_all.hpp"
 #include "wisp/neighborhood.h"
 
 // Neighborhoods of wisp/neighborhood.h.
@@ -108,12 +109,15 @@ int WISP_Neighborhood_create(WISP_Comm comm, int d, const int dims[], const int 
                              const int offsets[], const int weights[], WISP_Neighborhood* neighborhood) {
   return guarded("WISP_Neighborhood_create", [&] {
     out(neighborhood, "neighborhood");
-    const std::span<const int> sizes = array_of(dims, checked_count(d, "d"), "dims");
-    const std::vector<int> periodic =
-        periods == nullptr ? std::vector<int>() : std::vector<int>(periods, periods + d);
-    const Stencil stencil(Torus({sizes.begin(), sizes.end()}, periodic), offsets_of(d, s, offsets, "offsets"),
-                          weights_of(s, weights));
-    *neighborhood = new WISP_Neighborhood_object(Neighborhood::create(comm_of(comm), stencil));
+    const Comm& on = comm_of(comm);
+    const Stencil stencil = detail::made_on_all(on, [&] {
+      const std::span<const int> sizes = array_of(dims, checked_count(d, "d"), "dims");
+      const std::vector<int> periodic =
+          periods == nullptr ? std::vector<int>() : std::vector<int>(periods, periods + d);
+      return Stencil(Torus({sizes.begin(), sizes.end()}, periodic), offsets_of(d, s, offsets, "offsets"),
+                     weights_of(s, weights));
+    });
+    *neighborhood = new WISP_Neighborhood_object(Neighborhood::create(on, stencil));
   });
 }
 
@@ -121,9 +125,12 @@ int WISP_Neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[], con
                                   WISP_Neighborhood* neighborhood) {
   return guarded("WISP_Neighborhood_create_cart", [&] {
     out(neighborhood, "neighborhood");
-    const int d = Torus::of_cart(cart).dimensions();
-    *neighborhood = new WISP_Neighborhood_object(
-        Neighborhood::of_cart(cart, offsets_of(d, s, offsets, "offsets"), weights_of(s, weights)));
+    const Torus torus = Torus::of_cart(cart);
+    const Comm on = Comm::duplicate(cart);
+    const Stencil stencil = detail::made_on_all(on, [&] {
+      return Stencil(torus, offsets_of(torus.dimensions(), s, offsets, "offsets"), weights_of(s, weights));
+    });
+    *neighborhood = new WISP_Neighborhood_object(Neighborhood::create(on, stencil));
   });
 }
 
@@ -131,9 +138,12 @@ int WISP_Neighborhood_create_adjacent(WISP_Comm comm, int indegree, const int so
                                       const int targets[], WISP_Neighborhood* neighborhood) {
   return guarded("WISP_Neighborhood_create_adjacent", [&] {
     out(neighborhood, "neighborhood");
-    const std::span<const int> from = array_of(sources, checked_count(indegree, "indegree"), "sources");
-    const std::span<const int> to = array_of(targets, checked_count(outdegree, "outdegree"), "targets");
-    *neighborhood = new WISP_Neighborhood_object(Neighborhood::adjacent(comm_of(comm), from, to));
+    const Comm& on = comm_of(comm);
+    const auto [from, to] = detail::made_on_all(on, [&] {
+      return std::pair(array_of(sources, checked_count(indegree, "indegree"), "sources"),
+                       array_of(targets, checked_count(outdegree, "outdegree"), "targets"));
+    });
+    *neighborhood = new WISP_Neighborhood_object(Neighborhood::adjacent(on, from, to));
   });
 }
 

@@ -9,6 +9,7 @@
 #include "collectives/agreement.hpp"
 #include "comm/comm_access.hpp"
 #include "neighborhood/choice.hpp"
+#include "neighborhood/made_on_all.hpp"
 #include "neighborhood/neighborhood_state.hpp"
 #include "neighborhood/schedules.hpp"
 #include "transport/mpi_process.hpp"
@@ -35,7 +36,41 @@ BlockPlaces regular_places(std::size_t bytes) {
   return {bytes, static_cast<std::ptrdiff_t>(bytes), true};
 }
 
+/// What can be seen of lists without those of others.
+void check_lists(const char* call, const Comm& comm, std::span<const int> sources,
+                 std::span<const int> targets) {
+  const auto check_ranks = [&](const char* list, std::span<const int> ranks) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (ranks[i] == MPI_PROC_NULL || (ranks[i] >= 0 && ranks[i] < comm.size())) continue;
+      throw_error(MPI_ERR_RANK, "{}: {}[{}] = {} is outside 0..{}", call, list, i, ranks[i], comm.size() - 1);
+    }
+  };
+  check_ranks("sources", sources);
+  check_ranks("targets", targets);
+  const auto from_oneself = std::ranges::count(sources, comm.rank());
+  const auto to_oneself = std::ranges::count(targets, comm.rank());
+  if (from_oneself == to_oneself) return;
+  throw_error(MPI_ERR_ARG, "{}: sources name rank {} itself {} times, but targets {} times", call,
+              comm.rank(), from_oneself, to_oneself);
+}
+
+constexpr const char* of_check = "wisp::Neighborhood::check";
+
 }  // namespace
+
+namespace detail {
+
+bool compares_creation(const Comm& comm) {
+  return CommAccess::world(comm).engine().can_wait() && (always_checks_creation || environment_says_check());
+}
+
+void refuse_creation(const Comm& comm, const Error& error) {
+  check_usable(comm, of_check);
+  if (compares_creation(comm)) comm.run(share_failure(comm.channel(of_check), error));
+  throw error;
+}
+
+}  // namespace detail
 
 Neighborhood::Neighborhood(const Comm& comm, const Stencil& stencil) {
   constexpr const char* call = "wisp::Neighborhood";
@@ -60,35 +95,22 @@ Neighborhood::Neighborhood(const Comm& comm, const Stencil& stencil) {
 
 Neighborhood Neighborhood::create(const Comm& comm, const Stencil& stencil) {
   check_usable(comm, "wisp::Neighborhood::create");
-  const bool can_wait = CommAccess::world(comm).engine().can_wait();
-  if (can_wait && (always_checks_creation || environment_says_check())) comm.run(check(comm, stencil));
+  if (compares_creation(comm)) comm.run(check(comm, stencil));
   return {comm, stencil};
 }
 
 Neighborhood Neighborhood::of_cart(MPI_Comm cart, const Offsets& offsets, std::vector<int> weights) {
-  return create(Comm::duplicate(cart), Stencil(Torus::of_cart(cart), offsets, std::move(weights)));
+  const Torus torus = Torus::of_cart(cart);
+  const Comm comm = Comm::duplicate(cart);
+  return create(comm, made_on_all(comm, [&] { return Stencil(torus, offsets, std::move(weights)); }));
 }
 
 Neighborhood Neighborhood::adjacent(const Comm& comm, std::span<const int> sources,
                                     std::span<const int> targets) {
   constexpr const char* call = "wisp::Neighborhood::adjacent";
   check_usable(comm, call);
-  const auto check_ranks = [&](const char* list, std::span<const int> ranks) {
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      if (ranks[i] == MPI_PROC_NULL || (ranks[i] >= 0 && ranks[i] < comm.size())) continue;
-      throw_error(MPI_ERR_RANK, "{}: {}[{}] = {} is outside 0..{}", call, list, i, ranks[i], comm.size() - 1);
-    }
-  };
-  check_ranks("sources", sources);
-  check_ranks("targets", targets);
-  const auto from_oneself = std::ranges::count(sources, comm.rank());
-  const auto to_oneself = std::ranges::count(targets, comm.rank());
-  if (from_oneself != to_oneself) {
-    throw_error(MPI_ERR_ARG, "{}: sources name rank {} itself {} times, but targets {} times", call,
-                comm.rank(), from_oneself, to_oneself);
-  }
-  const bool can_wait = CommAccess::world(comm).engine().can_wait();
-  if (can_wait && (always_checks_creation || environment_says_check())) {
+  made_on_all(comm, [&] { check_lists(call, comm, sources, targets); });
+  if (compares_creation(comm)) {
     comm.run(check(comm, {sources.begin(), sources.end()}, {targets.begin(), targets.end()}));
   }
   Neighborhood made;
@@ -208,8 +230,8 @@ void Neighborhood::check_operations(bool enabled) {
 
 /// Every rank tells its targets how many blocks it has for them.
 Task<> Neighborhood::check(Comm comm, std::vector<int> sources, std::vector<int> targets) {
-  constexpr const char* call = "wisp::Neighborhood::check";
-  const Channel channel = comm.channel(call);
+  const Channel channel = comm.channel(of_check);
+  co_await share_failure(channel, std::nullopt);
   const PeerBlocks from(sources, comm.rank(), comm.size(), -1);
   const PeerBlocks to(targets, comm.rank(), comm.size(), 1);
   std::vector<std::int64_t> counts;
@@ -225,7 +247,7 @@ Task<> Neighborhood::check(Comm comm, std::vector<int> sources, std::vector<int>
   const auto compare = [&](int source, std::int64_t sent, std::int64_t named) {
     if (sent == named || failure) return;
     failure.emplace(MPI_ERR_ARG,
-                    formatted("{}: sources name rank {} {} times, but it names this rank {} times", call,
+                    formatted("{}: sources name rank {} {} times, but it names this rank {} times", of_check,
                               source, named, sent));
   };
   std::size_t told = 0;
@@ -243,13 +265,13 @@ Task<> Neighborhood::check(Comm comm, std::vector<int> sources, std::vector<int>
 }
 
 Task<> Neighborhood::check(Comm comm, Stencil stencil) {
-  constexpr const char* call = "wisp::Neighborhood::check";
-  const Channel channel = comm.channel(call);
+  const Channel channel = comm.channel(of_check);
+  co_await share_failure(channel, std::nullopt);
   std::vector<std::int64_t> torus(stencil.torus().dims().begin(), stencil.torus().dims().end());
   torus.insert(torus.end(), stencil.torus().periods().begin(), stencil.torus().periods().end());
   std::optional<Difference> found = co_await find_difference(channel, std::move(torus), 1);
   if (found) {
-    throw_error(MPI_ERR_DIMS, "{}: rank {} gives another torus than rank 0", call, found->rank);
+    throw_error(MPI_ERR_DIMS, "{}: rank {} gives another torus than rank 0", of_check, found->rank);
   }
   std::vector<std::int64_t> offsets(stencil.offsets().flat().begin(), stencil.offsets().flat().end());
   if (stencil.torus().dimensions() == 0) offsets.resize(as_size(stencil.size()));
@@ -257,11 +279,11 @@ Task<> Neighborhood::check(Comm comm, Stencil stencil) {
   if (!found) co_return;
   if (found->values.empty()) {
     throw_error(MPI_ERR_ARG,
-                "{}: rank {} gives {} offsets, but rank 0 gives {}; they differ from offsets[{}] on", call,
-                found->rank, found->count, found->root_count, found->entry);
+                "{}: rank {} gives {} offsets, but rank 0 gives {}; they differ from offsets[{}] on",
+                of_check, found->rank, found->count, found->root_count, found->entry);
   }
-  throw_error(MPI_ERR_ARG, "{}: offsets[{}] of rank {} is {}, but that of rank 0 is {}", call, found->entry,
-              found->rank, text_of(found->values), text_of(found->root_values));
+  throw_error(MPI_ERR_ARG, "{}: offsets[{}] of rank {} is {}, but that of rank 0 is {}", of_check,
+              found->entry, found->rank, text_of(found->values), text_of(found->root_values));
 }
 
 }  // namespace wisp

@@ -217,6 +217,8 @@ Offsets octant(int dimensions, int radius) {
 }
 
 Offsets shales(int dimensions, std::span<const int> radii) {
+  for (const int radius : radii)
+    detail::check_within(MPI_ERR_ARG, "wisp::shales", "radius", radius, 0, 1 << 20);
   const int largest = radii.empty() ? 0 : *std::max_element(radii.begin(), radii.end());
   return offsets_within("wisp::shales", dimensions, -largest, largest, [&](const std::vector<int>& offset) {
     return std::find(radii.begin(), radii.end(), distance(offset)) != radii.end();

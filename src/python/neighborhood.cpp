@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "neighborhood/made_on_all.hpp"
 #include "python/arguments.hpp"
 #include "python/module.hpp"
 #include "wisp/error.hpp"
@@ -21,13 +22,16 @@ using Class = nb::class_<Neighborhood>;
 /// neighbors are all that touch.
 Neighborhood on_torus(const Comm& comm, std::vector<int> dims, const std::optional<std::vector<int>>& periods,
                       const std::optional<std::vector<std::vector<int>>>& offsets) {
-  const auto dimensions = static_cast<int>(dims.size());
-  if (std::find(dims.begin(), dims.end(), 0) != dims.end())
-    detail::check_mpi(MPI_Dims_create(comm.size(), dimensions, dims.data()), "MPI_Dims_create");
-  Offsets all(dimensions);
-  for (const std::vector<int>& offset : offsets.value_or(std::vector<std::vector<int>>())) all.add(offset);
-  return {comm, Stencil(Torus(std::move(dims), periods.value_or(std::vector<int>())),
-                        offsets ? all : moore(dimensions, 1))};
+  const auto stencil = [&] {
+    const auto dimensions = static_cast<int>(dims.size());
+    if (std::find(dims.begin(), dims.end(), 0) != dims.end())
+      detail::check_mpi(MPI_Dims_create(comm.size(), dimensions, dims.data()), "MPI_Dims_create");
+    Offsets all(dimensions);
+    for (const std::vector<int>& offset : offsets.value_or(std::vector<std::vector<int>>())) all.add(offset);
+    return Stencil(Torus(std::move(dims), periods.value_or(std::vector<int>())),
+                   offsets ? all : moore(dimensions, 1));
+  };
+  return Neighborhood::create(comm, detail::made_on_all(comm, stencil));
 }
 
 std::vector<std::vector<int>> offsets_of(const Neighborhood& on) {

@@ -1,4 +1,5 @@
 /* Every function of wisp/neighborhood.h and wisp/iso.h, from C99, on real ranks. */
+#define _POSIX_C_SOURCE 200112L /* setenv */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +271,33 @@ static void test_errors(void) {
   EXPECT(WISP_Neighborhood_free(&made) == MPI_ERR_ARG);
 }
 
+/* With checking on, what is wrong on one rank is an error on all. */
+static void test_checked_creation(void) {
+  WISP_Neighborhood made = WISP_NEIGHBORHOOD_NULL;
+  MPI_Comm cart = MPI_COMM_NULL;
+  const int odd = size - 1, zero = 0, nobody = MPI_PROC_NULL, periodic = 1;
+  char sentence[200];
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &cart);
+  setenv("WISP_CHECK", "1", 1);
+  EXPECT(WISP_Neighborhood_create(comm, 1, &size, NULL, rank == odd ? -1 : S, offsets, NULL, &made) ==
+         MPI_ERR_COUNT);
+  snprintf(sentence, sizeof sentence, "WISP_Neighborhood_create: s = -1 is below 0 (on rank %d)", odd);
+  EXPECT(strcmp(WISP_Error_message(), sentence) == 0);
+  EXPECT(WISP_Neighborhood_create(comm, 1, rank == odd ? &zero : &size, NULL, S, offsets, NULL, &made) ==
+         MPI_ERR_DIMS);
+  EXPECT(WISP_Neighborhood_create_cart(cart, S, rank == odd ? NULL : offsets, NULL, &made) == MPI_ERR_ARG);
+  EXPECT(WISP_Neighborhood_create_adjacent(comm, 1, rank == odd ? &size : &nobody, 1, &nobody, &made) ==
+         MPI_ERR_RANK);
+  EXPECT(WISP_Neighborhood_create_adjacent(comm, 1, &nobody, 1, rank == odd ? NULL : &nobody, &made) ==
+         MPI_ERR_ARG);
+  EXPECT(WISP_Neighborhood_create_adjacent(comm, rank == odd, &rank, 0, NULL, &made) == MPI_ERR_ARG);
+  EXPECT(made == WISP_NEIGHBORHOOD_NULL);
+  OK(WISP_Neighborhood_create_adjacent(comm, 1, &nobody, 1, &nobody, &made));
+  OK(WISP_Neighborhood_free(&made));
+  unsetenv("WISP_CHECK");
+  MPI_Comm_free(&cart);
+}
+
 /* The names of the paper, on a Cartesian communicator. */
 static void test_iso(void) {
   MPI_Comm cart = MPI_COMM_NULL;
@@ -333,6 +361,7 @@ int main(int argc, char** argv) {
   RUN(test_empty);
   RUN(test_lists);
   RUN(test_errors);
+  RUN(test_checked_creation);
   RUN(test_iso);
   OK(WISP_Neighborhood_free(&neighborhood));
   OK(WISP_Comm_free(&comm));

@@ -220,6 +220,15 @@ static void test_exchange(void) {
          MPI_ERR_TYPE);
   EXPECT(WISP_Exchange(3, destinations, MPI_IN_PLACE, counts, displs, MPI_INT, arrivals, comm) !=
          MPI_SUCCESS);
+  EXPECT(WISP_Exchange(3, destinations, NULL, counts, displs, MPI_INT, arrivals, comm) == MPI_ERR_BUFFER);
+  counts[0] = counts[1] = -1;
+  EXPECT(WISP_Exchange(3, destinations, in, counts, displs, MPI_INT, arrivals, comm) == MPI_ERR_COUNT);
+  displs_c[1] = (MPI_Aint)1 << 62; /* as many bytes as none */
+  EXPECT(WISP_Exchange_c(3, destinations, in, counts_c, displs_c, MPI_INT, arrivals, comm) == MPI_ERR_ARG);
+  EXPECT(
+      strcmp(WISP_Error_message(),
+             "WISP_Exchange_c: displacement 4611686018427387904 of block 1 of sendbuf is further than memory "
+             "reaches") == 0);
   OK(WISP_Arrivals_free(&arrivals));
   EXPECT(arrivals == WISP_ARRIVALS_NULL);
 }

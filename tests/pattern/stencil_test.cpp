@@ -214,6 +214,7 @@ TEST(OffsetsTest, HelpersGiveTheNeighborhoodsOfTheirNames) {
   EXPECT_EQ(shales(3, Vector{3, 7}).size(), 1396);
   EXPECT_EQ(moore(2, 1), (Offsets{{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}, {0, 1}, {1, -1}, {1, 0}, {1, 1}}));
   EXPECT_EQ(octant(2, 1), (Offsets{{0, 1}, {1, 0}, {1, 1}}));
+  EXPECT_THROW(shales(2, Vector{2, -1}), Error);
 }
 
 TEST(ScheduleTest, EveryBlockComesToItsTargetAlongEverySchedule) {
