@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -48,32 +49,50 @@ void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::
   command.add_option("--json", arguments.options.json_file, "Write JSON lines to this file");
 }
 
+/// Options that not every benchmark looks at.
+enum Takes : unsigned { op = 1, algorithm = 2, count = 4, cold = 8 };
+
 /// On the ranks of this run, and on a simulated cluster, where there is such a form.
 struct Benchmark {
   void (*run)(const bench::Options&);
-  void (*simulate)(const bench::Options&, const SimulationOptions&) = nullptr;
-  bool has_cold = true;  ///< samples behind other work
+  void (*simulate)(const bench::Options&, const SimulationOptions&);
+  unsigned takes;
 };
 
 const std::map<std::string, Benchmark> benchmarks = {
-    {"adjacent", {bench::bench_adjacent, bench::simulate_adjacent}},
-    {"algorithms", {bench::bench_algorithms}},
-    {"collective", {bench::bench_collective, bench::simulate_collective}},
-    {"coroutine", {bench::bench_coroutine}},
-    {"exchange", {bench::bench_exchange, bench::simulate_exchange}},
-    {"gatherv", {bench::bench_gatherv, bench::simulate_gatherv}},
-    {"neighborhood", {bench::bench_neighborhood, bench::simulate_neighborhood}},
-    {"neighborhood-setup", {.run = bench::bench_neighborhood_setup, .has_cold = false}},
-    {"overlap", {bench::bench_overlap, bench::simulate_overlap}},
-    {"range-bcast", {bench::bench_range_bcast, bench::simulate_range_bcast}},
-    {"scatterv", {bench::bench_scatterv, bench::simulate_scatterv}},
-    {"sort", {bench::bench_sort, bench::simulate_sort}},
-    {"sort-strings", {bench::bench_sort_strings, bench::simulate_sort_strings}},
-    {"split", {bench::bench_split, bench::simulate_split}},
-    {"split-by", {bench::bench_split_by, bench::simulate_split_by}},
-    {"temporaries", {bench::bench_temporaries, bench::simulate_temporaries}},
-    {"threads", {.run = bench::bench_threads, .has_cold = false}},
-    {"trace", {.run = bench::bench_trace, .has_cold = false}}};
+    {"adjacent", {bench::bench_adjacent, bench::simulate_adjacent, count | cold}},
+    {"algorithms", {bench::bench_algorithms, nullptr, op | count | cold}},
+    {"collective", {bench::bench_collective, bench::simulate_collective, op | algorithm | count | cold}},
+    {"coroutine", {bench::bench_coroutine, nullptr, cold}},
+    {"exchange", {bench::bench_exchange, bench::simulate_exchange, count | cold}},
+    {"gatherv", {bench::bench_gatherv, bench::simulate_gatherv, op | algorithm | count | cold}},
+    {"neighborhood", {bench::bench_neighborhood, bench::simulate_neighborhood, op | count | cold}},
+    {"neighborhood-setup", {bench::bench_neighborhood_setup, nullptr, 0}},
+    {"overlap", {bench::bench_overlap, bench::simulate_overlap, cold}},
+    {"range-bcast", {bench::bench_range_bcast, bench::simulate_range_bcast, count | cold}},
+    {"scatterv", {bench::bench_scatterv, bench::simulate_scatterv, op | algorithm | count | cold}},
+    {"sort", {bench::bench_sort, bench::simulate_sort, op | algorithm | count | cold}},
+    {"sort-strings", {bench::bench_sort_strings, bench::simulate_sort_strings, op | count | cold}},
+    {"split", {bench::bench_split, bench::simulate_split, cold}},
+    {"split-by", {bench::bench_split_by, bench::simulate_split_by, op | algorithm | cold}},
+    {"temporaries", {bench::bench_temporaries, bench::simulate_temporaries, cold}},
+    {"threads", {bench::bench_threads, nullptr, 0}},
+    {"trace", {bench::bench_trace, nullptr, op | count}}};
+
+/// What a benchmark would not look at is an error.
+const Benchmark& benchmark_for(const char* program, const Arguments& arguments) {
+  const Benchmark& benchmark = benchmarks.at(arguments.name);
+  const bench::Options& options = arguments.options;
+  const auto check = [&](const char* option, bool is_given, Takes what) {
+    if (!is_given || (benchmark.takes & what) != 0) return;
+    throw BadInput(fmt::format("wisp {} {}: {} is not for this benchmark", program, arguments.name, option));
+  };
+  check("--op", !options.op.empty(), op);
+  check("--algorithm", !options.algorithm.empty(), algorithm);
+  check("--count", options.count > 0, count);
+  check("--cold", options.cold, cold);
+  return benchmark;
+}
 
 std::vector<std::string> names_of_benchmarks(bool simulated) {
   std::vector<std::string> names;
@@ -96,10 +115,8 @@ Command add_bench(CLI::App& app) {
       "  mpirun -n 4 wisp bench collective --op bcast\n"
       "  mpirun -n 4 wisp bench gatherv --quick --json rows.json");
   return {command, [arguments] {
+            const Benchmark& benchmark = benchmark_for("bench", *arguments);
             check_writable("bench", arguments->options.json_file);
-            const Benchmark& benchmark = benchmarks.at(arguments->name);
-            if (arguments->options.cold && !benchmark.has_cold)
-              throw BadInput("wisp bench " + arguments->name + ": --cold is not for this benchmark");
             benchmark.run(arguments->options);
             return 0;
           }};
@@ -142,7 +159,9 @@ Command add_simulate(CLI::App& app) {
   command
       ->add_option("--joining", arguments->cluster.joining,
                    "Time to join a byte in a reduction, in parts of its time at a port")
-      ->check(CLI::NonNegativeNumber);
+      ->check([](const std::string& text) {
+        return std::strtod(text.c_str(), nullptr) >= 0 ? "" : "'" + text + "' is below 0, or no number";
+      });
   command->add_option("--ranks-per-node", arguments->ranks_per_node, "Ranks that share a node and its port")
       ->check(CLI::Range(1, 1 << 22));
   command->add_flag("--in-turn", arguments->in_turn, "One rank after the other on the next node");
@@ -164,10 +183,11 @@ Command add_simulate(CLI::App& app) {
       "  wisp simulate sort --ranks 32768 --quick\n"
       "  wisp simulate collective --op bcast --count 1000 --ranks 13 --trace bcast.trace");
   return {command, [arguments] {
+            const Benchmark& benchmark = benchmark_for("simulate", *arguments);
             check_writable("simulate", arguments->options.json_file);
             check_writable("simulate", arguments->cluster.trace);
             place_ranks(*arguments);
-            benchmarks.at(arguments->name).simulate(arguments->options, arguments->cluster);
+            benchmark.simulate(arguments->options, arguments->cluster);
             return 0;
           }};
 }

@@ -1,6 +1,7 @@
 #include "wisp/simulate.hpp"
 
 #include <climits>
+#include <cmath>
 #include <set>
 #include <utility>
 #include <vector>
@@ -105,10 +106,26 @@ bool end_waits_for_stopped(const detail::SimulatedCluster& cluster, const Worlds
          });
 }
 
+void check_times(const SimulationOptions& options) {
+  const auto check = [](const char* name, double value, bool is_right) {
+    if (!is_right) detail::throw_error(MPI_ERR_ARG, "wisp::simulate: {} = {} is none", name, value);
+  };
+  for (const auto& [name, value] : {std::pair("latency", options.latency),
+                                    {"overhead", options.overhead},
+                                    {"joining", options.joining},
+                                    {"jitter", options.jitter},
+                                    {"inside_latency", options.inside_latency}})
+    check(name, value, value >= 0 && std::isfinite(value));
+  for (const auto& [name, value] :
+       {std::pair("bandwidth", options.bandwidth), {"inside_bandwidth", options.inside_bandwidth}})
+    check(name, value, value > 0);
+}
+
 }  // namespace
 
 SimulationReport simulate(const SimulationOptions& options, const std::function<Task<>(Comm)>& program) {
   detail::check_within(MPI_ERR_ARG, "wisp::simulate", "ranks", options.ranks, 1, 1 << 24);
+  check_times(options);
   if (!options.nodes.empty() && options.nodes.size() != detail::as_size(options.ranks)) {
     detail::throw_error(MPI_ERR_ARG, "wisp::simulate: nodes has {} entries, but there are {} ranks",
                         options.nodes.size(), options.ranks);

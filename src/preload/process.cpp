@@ -30,6 +30,7 @@ std::string read_environment() {
     std::ifstream in(file);
     if (!in) detail::throw_error(MPI_ERR_ARG, "WISP_PRELOAD_TABLE: {} cannot be read", file);
     table.assign(std::istreambuf_iterator<char>(in), {});
+    if (table.empty()) detail::throw_error(MPI_ERR_ARG, "WISP_PRELOAD_TABLE: {} is empty", file);
   }
   std::string all;
   for (const std::string& text :

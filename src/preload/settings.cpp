@@ -55,9 +55,10 @@ void parse_entry(std::string_view entry, Settings& settings) {
   std::string_view rest = entry;
   const std::string_view name = take_until(':', rest);
   Settings::Named taken{true};
-  if (!rest.empty()) {
+  if (name != entry) {
+    const std::string_view sizes = rest;
     const std::string_view first = take_until('-', rest);
-    const bool has_both = !rest.empty();
+    const bool has_both = first != sizes;
     const bool is_read =
         has_both ? read(first, taken.least) && read(rest, taken.most) : read(first, taken.most);
     if (!is_read || taken.least > taken.most) {
@@ -148,7 +149,14 @@ Settings Settings::parse(std::string_view calls, std::string_view after, std::st
                          std::string_view table) {
   Settings settings;
   settings.is_named = !calls.empty();
-  while (!calls.empty()) parse_entry(take_until(',', calls), settings);
+  const std::string_view all = calls;
+  while (!calls.empty()) {
+    const std::string_view entry = take_until(',', calls);
+    if (entry == "none" && entry != all) {
+      throw_error(MPI_ERR_ARG, "WISP_PRELOAD: {}: none stands alone", all);
+    }
+    parse_entry(entry, settings);
+  }
   if (!after.empty() && !read(after, settings.calls_before)) {
     throw_error(MPI_ERR_ARG, "WISP_PRELOAD_AFTER = {} is not a number from 0 on", after);
   }

@@ -168,11 +168,17 @@ class Programs(unittest.TestCase):
         program = self.compile("errors.c")
         for options, sentence in (
                 (("--calls", "gather,broadcast"), "WISP_PRELOAD: broadcast is none of all, none, barrier, bcast"),
+                (("--calls", "bcast:"), "WISP_PRELOAD: bcast:: sizes are most, or least-most, in bytes"),
+                (("--calls", "bcast:4-"), "WISP_PRELOAD: bcast:4-: sizes are most, or least-most, in bytes"),
+                (("--calls", "all,none"), "WISP_PRELOAD: all,none: none stands alone"),
                 (("--calls", "bcast:64-4"), "WISP_PRELOAD: bcast:64-4: sizes are most, or least-most, in bytes")):
             code, _, said = preloaded([program], 2, *options)
             self.assertNotEqual(code, 0)
             self.assertEqual(said.count(f"wisp preload: {sentence}"), 1, said)
         table = pathlib.Path(self.folder.name) / "bad"
+        table.touch()
+        _, _, said = preloaded([program], 2, "--table", str(table))
+        self.assertIn(f"WISP_PRELOAD_TABLE: {table} is empty", said)
         table.write_text("bcast 4 1 8\n")
         _, _, said = preloaded([program], 2, "--table", str(table))
         self.assertIn("WISP_PRELOAD_TABLE: line 1, 'bcast 4 1 8', is not 'operation ranks nodes bytes times-faster'", said)

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <string>
@@ -136,6 +137,17 @@ TEST(FailuresTest, ARankStopsBehindItsLastStep) {
     EXPECT_EQ(sent, steps);
     EXPECT_EQ(received, steps);
   }
+}
+
+TEST(FailuresTest, ATimeThatIsNoneIsAnError) {
+  const auto error = [](auto member, double value) {
+    SimulationOptions cluster;
+    cluster.*member = value;
+    return test::error_of([&] { simulate(cluster, [](Comm) -> Task<> { co_return; }); });
+  };
+  EXPECT_EQ(error(&SimulationOptions::joining, std::nan("")), "wisp::simulate: joining = nan is none");
+  EXPECT_EQ(error(&SimulationOptions::latency, -1), "wisp::simulate: latency = -1 is none");
+  EXPECT_EQ(error(&SimulationOptions::bandwidth, 0), "wisp::simulate: bandwidth = 0 is none");
 }
 
 TEST(FailuresTest, AStopOfNobodyIsAnError) {
