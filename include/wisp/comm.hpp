@@ -81,7 +81,7 @@ class Comm {
   /// The caller's rank, or MPI_UNDEFINED if it is not a member.
   int rank() const noexcept { return rank_ < 0 ? MPI_UNDEFINED : rank_; }
   int size() const noexcept { return group_.size(); }
-  bool empty() const noexcept { return group_.empty(); }
+  bool empty() const noexcept { return !context_ || group_.empty(); }
   bool is_member() const noexcept { return rank_ >= 0; }
 
   /// The ranks first, first + stride, … up to last as a communicator; empty if last < first. Local, no

@@ -103,9 +103,9 @@ class Engine {
   /// A step of a wait: a poll, or a sleep until a message completes, if nothing else can move.
   virtual bool step() { return poll(); }
 
-  /// Exceptions of this thread that were in flight when a wait began: who is dropped in that wait is not
+  /// Exceptions of this thread that were in flight when a coroutine was resumed: who is dropped in it is not
   /// passed by them.
-  static inline constinit thread_local int exceptions_of_waits = 0;
+  static inline constinit thread_local int exceptions_around = 0;
 
   /// Under an EngineLock. For an operation of `waits_in`, if it is one.
   template <class Done>

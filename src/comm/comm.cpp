@@ -133,6 +133,7 @@ bool Comm::is_raw() const noexcept {
 }
 
 int Comm::translate(int rank, const Comm& other) const {
+  if (empty()) throw Error(MPI_ERR_COMM, "wisp::Comm::translate: the communicator is empty");
   detail::check_within(MPI_ERR_RANK, "wisp::Comm::translate", "rank", rank, 0, size() - 1);
   if (!other.context_) return MPI_UNDEFINED;
   if (other.context_->world != context_->world) {

@@ -36,6 +36,8 @@ ContextPtr shared(Context* context) {
 }
 
 [[gnu::hot]] EngineLock lock(const ContextPtr& context, const char* call) {
+  if (!context) [[unlikely]]
+    throw_error(MPI_ERR_COMM, "{}: the communicator is empty", call);
   return {context->world->engine(), call};
 }
 

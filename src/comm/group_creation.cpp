@@ -115,6 +115,7 @@ Creation create(const Comm& parent, const char* call, std::span<const int> ranks
 }
 
 Creation create_group_of(const Comm& parent, const char* call, std::span<const int> ranks, int tag) {
+  detail::check_usable(parent, call);
   detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, parent.tag_upper_bound());
   return create(parent, call, ranks, [&](Group members, int rank) {
     return CommAccess::creation_channel(parent, members, rank, call, tag);

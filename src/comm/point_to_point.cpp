@@ -127,10 +127,10 @@ struct InFlight {
   Posted received;
 };
 
+/// The send first: a receive that has failed ends nothing but itself.
 Task<Status> finish(InFlight messages) {
-  const Status status = status_of(co_await messages.received, messages.comm);
   co_await messages.sent;
-  co_return status;
+  co_return status_of(co_await messages.received, messages.comm);
 }
 
 Task<Status> finish_receive(Posted received, const Comm& comm) {
@@ -159,8 +159,6 @@ Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destina
 
 /// Holds the engine for a call, whose arguments are not checked yet.
 detail::EngineLock enter(const Comm& comm, const char* call) {
-  if (comm.empty()) [[unlikely]]
-    detail::check_usable(comm, call);
   return detail::lock(CommAccess::context(comm), call);
 }
 

@@ -9,6 +9,7 @@
 #include "async/detached.hpp"
 #include "comm/world.hpp"
 #include "trace/recorder.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp {
@@ -47,6 +48,7 @@ Request& Request::operator=(Request&& other) noexcept {
   context_ = std::move(other.context_);
   make_ = std::move(other.make_);
   unwinding_ = other.unwinding_;
+  exceptions_ = std::max(exceptions_, other.exceptions_);
   return *this;
 }
 
@@ -64,8 +66,7 @@ Request& Request::operator=(Request&& other) noexcept {
     free();
     return;
   }
-  const int exceptions = std::uncaught_exceptions();
-  if (exceptions > std::max(exceptions_, engine.exceptions_of_waits)) {
+  if (std::uncaught_exceptions() > std::max(exceptions_, engine.exceptions_around)) {
     // The exception must get out. A receive is cancelled; what others take part in can only be waited for.
     if (unwinding_ == Unwinding::cancels) {
       operation_ = {};
@@ -76,9 +77,7 @@ Request& Request::operator=(Request&& other) noexcept {
         "live until it ends\n",
         stderr);
   }
-  const int before = std::exchange(engine.exceptions_of_waits, exceptions);
   engine.run_until([this] { return done(); }, context_.get());
-  engine.exceptions_of_waits = before;
 }
 
 void Request::start() {
@@ -160,11 +159,21 @@ class Request::Several {
   std::optional<detail::EngineLock> lock_;
 };
 
+namespace {
+
+void check_statuses(const char* call, std::span<Request> requests, std::span<Status> statuses) {
+  if (statuses.empty() || statuses.size() >= requests.size()) return;
+  detail::throw_error(MPI_ERR_ARG, "{}: {} statuses for {} requests", call, statuses.size(), requests.size());
+}
+
+}  // namespace
+
 void start_all(std::span<Request> requests) {
   for (Request& request : requests) request.start();
 }
 
 bool test_all(std::span<Request> requests, std::span<Status> statuses) {
+  check_statuses("wisp::test_all", requests, statuses);
   const Request::Several several(requests, "wisp::test_all");
   const auto all_done = [&] { return std::ranges::all_of(requests, &Request::done); };
   if (!all_done()) several.engine()->look();
@@ -174,6 +183,7 @@ bool test_all(std::span<Request> requests, std::span<Status> statuses) {
 }
 
 void wait_all(std::span<Request> requests, std::span<Status> statuses) {
+  check_statuses("wisp::wait_all", requests, statuses);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Status status = requests[i].wait();
     if (!statuses.empty()) statuses[i] = status;

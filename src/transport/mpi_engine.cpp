@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -351,30 +352,33 @@ int MpiEngine::test_some() {
 }
 
 bool MpiEngine::resume_ready() {
-  bool moved = false;
+  if (ready_.empty()) return false;
+  const int before = std::exchange(exceptions_around, std::uncaught_exceptions());
   while (!ready_.empty()) {
     // A coroutine that is resumed may poll again and empty the list, or add to it.
     const Ready next = ready_.front();
     ready_.erase(ready_.begin());
     next.message->is_queued = false;
     next.waiter.resume();
-    moved = true;
   }
-  return moved;
+  exceptions_around = before;
+  return true;
 }
 
 void MpiEngine::give_up(MPI_Request request, bool is_receive) noexcept {
-  if (is_receive) {
-    // Mostly it ends here: cancelled, or with the message that it had matched; but a long one may need its
-    // sender.
-    constexpr int most_looks = 1000;
-    MPI_Cancel(&request);
-    for (int look = 0, is_done = 0; look < most_looks; ++look) {
-      MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
-      if (is_done != 0) return;
-    }
+  if (!is_receive) {
+    MPI_Request_free(&request);
+    return;
   }
-  MPI_Request_free(&request);
+  // It ends here: cancelled, or with the message that it had matched, which goes to its buffer; a long one
+  // needs its sender.
+  MPI_Cancel(&request);
+  int polls_before_yield = IdleLoop::fewest_polls;
+  IdleLoop idle;
+  for (int is_done = 0;; idle.pause(polls_before_yield)) {
+    if (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_done != 0) break;
+  }
+  if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
 void MpiEngine::forget(Message& message) noexcept {
