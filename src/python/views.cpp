@@ -85,9 +85,15 @@ Elements Views::from_dlpack(nb::handle given, const Use& use, bool has_datatype)
   if (nb::ndarray<> written; can_be_taken && use.is_written)
     can_be_taken = nb::try_cast<nb::ndarray<>>(given, written);
   if (!can_be_taken) {
-    throw_type_error(argument + ": the __dlpack__ of " +
-                     nb::cast<std::string>(given.type().attr("__name__")) + " gives no array that can be " +
-                     (use.is_written ? "written" : "read"));
+    const std::string sentence = argument + ": the __dlpack__ of " +
+                                 nb::cast<std::string>(given.type().attr("__name__")) +
+                                 " gives no array that can be " + (use.is_written ? "written" : "read");
+    try {
+      given.attr("__dlpack__")();
+    } catch (nb::python_error& why) {
+      nb::raise_from(why, PyExc_TypeError, "%s", sentence.c_str());
+    }
+    throw_type_error(sentence);
   }
   if (array.device_type() != nb::device::cpu::value && array.device_type() != nb::device::cuda_host::value) {
     throw_value_error(argument + " is in memory that the host does not read (DLPack device " +

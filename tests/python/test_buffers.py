@@ -194,3 +194,12 @@ class BuffersTest(WispTest):
         with self.assertRaises(wisp.Error) as raised:
             self.world.Bcast(data, 99)
         self.assertEqual(raised.exception.error_class, MPI.ERR_ROOT)
+
+    def test_what_dlpack_raises_is_the_cause(self) -> None:
+        class NeedsGradient(OnlyDlpack):
+            def __dlpack__(self, **named: Any) -> Any:
+                raise BufferError("detach it first")
+
+        with self.assertRaisesRegex(TypeError, "buf: the __dlpack__ of NeedsGradient gives no array") as raised:
+            self.world.Bcast(NeedsGradient(np.zeros(3)), 0)
+        self.assertEqual(repr(raised.exception.__cause__), "BufferError('detach it first')")
