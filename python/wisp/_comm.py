@@ -144,19 +144,25 @@ def exchange(self: Comm, messages: Mapping[int, Any]) -> dict[int, Any]:
     return {rank: pickle.loads(data) for rank, data in came}
 
 
-def _pairs(messages: "Mapping[int, Any] | Iterable[tuple[int, Any]]") -> list[tuple[int, Any]]:
-    return list(messages.items() if isinstance(messages, Mapping) else messages)
+def _pairs(comm: Comm, messages: "Mapping[int, Any] | Iterable[tuple[int, Any]]") -> list[tuple[int, Any]]:
+    pairs = list(messages.items() if isinstance(messages, Mapping) else messages)
+    for pair in pairs:
+        if not (isinstance(pair, Sequence) and len(pair) == 2 and hasattr(pair[0], "__index__")):
+            raise TypeError(f"messages: a pair of a rank and a buffer is expected, not {pair!r}")
+        if index(pair[0]).bit_length() > 31:
+            raise Error(f"wisp.exchange: destination = {pair[0]} is outside 0..{comm.size - 1}")
+    return pairs
 
 
 def Exchange(self: Comm, messages: "Mapping[int, Any] | Iterable[tuple[int, Any]]") -> list[tuple[int, bytes]]:
     """Buffers to any ranks, none of which knows who sends to it, several to one rank too: gives (source, bytes) for
     each that came, by source, those of a source in the order in which it gave them."""
-    return self._iexchange(_pairs(messages)).wait()
+    return self._iexchange(_pairs(self, messages)).wait()
 
 
 def Iexchange(self: Comm, messages: "Mapping[int, Any] | Iterable[tuple[int, Any]]") -> "Request[list[tuple[int, bytes]]]":
     """The same, started."""
-    return self._iexchange(_pairs(messages))
+    return self._iexchange(_pairs(self, messages))
 
 
 def split(self: Comm, color: "Label | None" = 0, key: Label = 0) -> Comm:

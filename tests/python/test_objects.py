@@ -37,6 +37,14 @@ class ObjectsTest(WispTest):
         targets = {q: (r, q) for q in range(p) if random.Random(r * 31 + q).random() < 0.5}
         came = self.world.exchange(targets)
         self.assertEqual(came, {q: (q, r) for q in range(p) if random.Random(q * 31 + r).random() < 0.5})
+        for error, text, wrong in (
+            (TypeError, "messages: a pair of a rank and a buffer is expected, not 5", [5]),
+            (TypeError, "messages: a pair of a rank and a buffer is expected, not \\('a', b'x'\\)", [("a", b"x")]),
+            (TypeError, "messages: a pair of a rank and a buffer is expected", [(0, b"x", 3)]),
+            (wisp.Error, "wisp.exchange: destination = 1099511627776 is outside 0..", [(2**40, b"x")]),
+        ):
+            with self.assertRaisesRegex(error, text):
+                self.world.Exchange(wrong)  # type: ignore[arg-type]
         blocks = self.world.Exchange([(0, b"a"), (0, np.array([r], "u1")), (p - 1, b"")])
         expected = [(q, block) for q in range(p) for block in (b"a", bytes([q]))] if r == 0 else []
         expected += [(q, b"") for q in range(p)] if r == p - 1 else []
