@@ -129,10 +129,19 @@ class Engine {
     }
   }
 
+  /// Throws where this thread may not make the call, and lets no others wait.
+  void check_thread(const char* call) {
+    if (is_shared()) return;
+    enter(call);
+    leave();
+  }
+
   /// Looks once, for somebody who does not wait but may look again and again.
   void look() {
     constexpr unsigned looks_between_attentions = 16;  // somebody may look ten times a second
-    if (poll()) {
+    const bool moved = poll();
+    if (is_shared()) lock_.let_others([] {});
+    if (moved) {
       empty_looks_ = 0;
       return;
     }

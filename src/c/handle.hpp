@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <new>
+#include <utility>
 
 #include "transport/throw_error.hpp"
 
@@ -21,14 +23,19 @@ class Handle {
   bool is_alive() const noexcept { return mark_ == living; }
 
   static void* operator new(std::size_t bytes) {
-    if (free_ == nullptr) return ::operator new(bytes);
+    if (free_ == nullptr && !take_of_others()) return ::operator new(bytes);
     Free* memory = free_;
     free_ = memory->next;
+    --free_count_;
     return memory;
   }
   static void operator delete(void* memory) noexcept {
+    static_assert(sizeof(Object) >= sizeof(Free));
+    if (free_ == nullptr) give_to_others_at_end();
     const std::uint64_t mark = dead;
-    free_ = ::new (memory) Free{mark, free_};
+    free_ = ::new (memory) Free{mark, free_, nullptr};
+    // One thread may free all that another one makes.
+    if (++free_count_ >= most_of_thread) give_to_others();
   }
 
  private:
@@ -40,10 +47,41 @@ class Handle {
   struct Free {
     volatile std::uint64_t mark;
     Free* next;
+    Free* next_batch;
   };
 
+  static constexpr int most_of_thread = 64;
+
+  static bool take_of_others() noexcept {
+    const std::lock_guard lock(of_others_lock_);
+    if (of_others_ == nullptr) return false;
+    free_ = of_others_;
+    free_count_ = most_of_thread;  // or fewer: then they are given away earlier
+    of_others_ = free_->next_batch;
+    return true;
+  }
+  static void give_to_others() noexcept {
+    if (free_ == nullptr) return;
+    const std::lock_guard lock(of_others_lock_);
+    free_->next_batch = std::exchange(of_others_, free_);
+    free_ = nullptr;
+    free_count_ = 0;
+  }
+  [[gnu::noinline]] static void give_to_others_at_end() noexcept {
+    struct AtEnd {
+      AtEnd() = default;
+      AtEnd(const AtEnd&) = delete;
+      AtEnd& operator=(const AtEnd&) = delete;
+      ~AtEnd() { give_to_others(); }
+    };
+    static const thread_local AtEnd at_end;
+  }
+
   volatile std::uint64_t mark_ = living;  // volatile: whoever reads it may be wrong that there is an object
-  static inline constinit thread_local Free* free_ = nullptr;  // whoever frees need not be who made
+  static inline constinit thread_local Free* free_ = nullptr;
+  static inline constinit thread_local int free_count_ = 0;
+  static inline constinit std::mutex of_others_lock_;
+  static inline constinit Free* of_others_ = nullptr;  ///< in batches
 };
 
 /// The object of a handle that is not null; an error if it has been freed.

@@ -36,6 +36,7 @@ Call call_on(const Chain& chain, const char* name) {
 }
 
 Operation make(const Chain& chain, const ChainOptions& options, Call&& call, ChainAlgorithm* run) {
+  const EngineLock lock = detail::lock(ChainAccess::context(chain), call.name);
   check_defined(call.name, call.given.op.mpi_op(), call.given.type);
   return operation_on<ChainRun>(chain, call.name, options.own_tag, run, std::move(call.given));
 }

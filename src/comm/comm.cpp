@@ -120,6 +120,7 @@ Comm Comm::node_leaders() const {
 
 Comm Comm::raw() const {
   if (!context_ || is_raw()) return *this;
+  const detail::EngineLock lock = detail::lock(context_, "wisp::Comm::raw");
   constexpr auto kind = detail::TagLayout::Kind::raw;
   if (group_ == Group(Range{0, 1, context_->world->size()})) {
     return CommAccess::make_root(context_->world, kind);
@@ -150,6 +151,7 @@ MPI_Comm Comm::to_mpi(int tag) const {
   if (below == MPI_COMM_NULL) {
     detail::throw_error(MPI_ERR_COMM, "{}: a simulated cluster has no MPI communicator", call);
   }
+  context_->world->engine().check_thread(call);
   MPI_Comm made = MPI_COMM_NULL;
   std::vector<int> members(detail::as_size(size()));
   for (int r = 0; r < size(); ++r) members[detail::as_size(r)] = group_.to_world(r);

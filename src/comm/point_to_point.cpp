@@ -146,8 +146,14 @@ Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destin
   return finish({comm, std::move(sent), std::move(received)});
 }
 
+/// Holds the engine for a call, whose arguments are not checked yet.
+detail::EngineLock enter(const Comm& comm, const char* call) {
+  return detail::lock(CommAccess::context(comm), call);
+}
+
 Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag, SendMode mode,
                         const char* call) {
+  const detail::EngineLock lock = enter(comm, call);
   check_send(comm, buffer, destination, tag, call);
   const auto types = std::make_shared<detail::KeptArguments>();
   return Request::persistent(
@@ -155,11 +161,6 @@ Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destina
         return finish_send(post_checked_send(comm, buffer, destination, tag, mode, call));
       },
       CommAccess::context(comm));
-}
-
-/// Holds the engine for a call, whose arguments are not checked yet.
-detail::EngineLock enter(const Comm& comm, const char* call) {
-  return detail::lock(CommAccess::context(comm), call);
 }
 
 /// Blocks until the message is done; no coroutine is needed for one message.
@@ -278,6 +279,7 @@ Request Comm::ssend_init(const ConstBuffer& buffer, int destination, int tag) co
 
 Request Comm::receive_init(const Buffer& buffer, int source, int tag) const {
   constexpr const char* call = "wisp::Comm::receive_init";
+  const detail::EngineLock lock = enter(*this, call);
   check_receive(*this, buffer, source, tag, call);
   const auto types = std::make_shared<detail::KeptArguments>();
   return Request::persistent(

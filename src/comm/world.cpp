@@ -11,6 +11,7 @@
 #include "comm/shared_transport.hpp"
 #include "trace/traced_transport.hpp"
 #include "transport/mpi_attribute.hpp"
+#include "transport/mpi_engine.hpp"
 #include "transport/mpi_group.hpp"
 #include "transport/mpi_library.hpp"
 #include "transport/mpi_process.hpp"
@@ -186,6 +187,7 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
   constexpr const char* call = "wisp::Comm::duplicate";
   check_comm(comm, call);
   check_within(MPI_ERR_ARG, call, "mpi_communicators", mpi_comms, 1, 1024);
+  MpiEngine::of_process(comm)->check_thread(call);
   std::shared_ptr<World> world =
       attribute_of<World, 0>(comm, [&] { return over_duplicates(comm, mpi_comms); });
   if (world->facts().mpi_comms < mpi_comms) {
@@ -219,7 +221,9 @@ std::shared_ptr<World> World::over_own(std::vector<MPI_Comm> comms, Facts facts)
 }
 
 std::shared_ptr<World> World::attach(MPI_Comm comm) {
-  check_comm(comm, "wisp::Comm::attach");
+  constexpr const char* call = "wisp::Comm::attach";
+  check_comm(comm, call);
+  MpiEngine::of_process(comm)->check_thread(call);
   return attribute_of<World, 1>(comm, [&] {
     Facts facts = facts_of(comm);
     facts.nodes = nodes_of_launcher(comm);

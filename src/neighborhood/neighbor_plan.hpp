@@ -68,6 +68,7 @@ Operation neighbor_operation(const Neighborhood& on, const char* call, NeighborP
                              const NeighborOptions& options, LocateSend locate_send,
                              LocateReceive locate_receive) {
   Neighborhood::State& state = usable_state(on, call);
+  const EngineLock lock = detail::lock(CommAccess::context(state.comm), call);  // plans are kept
   const auto sources = static_cast<int>(state.sources.size());
   const auto targets = static_cast<int>(state.targets.size());
   const auto bind = [&](OwnArguments* own) {

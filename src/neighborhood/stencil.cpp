@@ -96,7 +96,9 @@ const Schedule& Stencil::schedule(NeighborPattern pattern, std::string_view name
 
 const detail::CostedSchedule& detail::costed_schedule(const Stencil& stencil, NeighborPattern pattern,
                                                       std::size_t place) {
-  std::unique_ptr<const CostedSchedule>& kept = stencil.state().schedules[as_size(pattern)][place];
+  Stencil::State& state = stencil.state();
+  const std::lock_guard lock(state.making);
+  std::unique_ptr<const CostedSchedule>& kept = state.schedules[as_size(pattern)][place];
   if (kept != nullptr) return *kept;
   Schedule schedule = table[place].make(stencil.torus(), stencil.reduced(), pattern);
   ScheduleFacts facts;

@@ -1,6 +1,7 @@
 // Threads that call the library at a time, as far as MPI lets them.
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <mpi.h>
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <queue>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -19,6 +21,7 @@
 #include "error_of.hpp"
 #include "wisp/chain.hpp"
 #include "wisp/collectives.hpp"
+#include "wisp/detail/frame_pool.hpp"
 #include "wisp/exchange.hpp"
 #include "wisp/neighborhood.hpp"
 #include "wisp/simulate.hpp"
@@ -322,6 +325,69 @@ TEST_F(ThreadsTest, EachHasANeighborhood) {
   });
 }
 
+TEST_F(ThreadsTest, NeighborhoodsOfEachAreMadeOfOneStencil) {
+  for (int round = 0; round < 50; ++round) {
+    const Stencil stencil(Torus({comms[0].size(), 1, 1}), moore(3, 1 + round % 2));
+    in_threads([&](int t) {
+      const Comm& comm = comms[static_cast<std::size_t>(t)];
+      const Neighborhood on(comm, stencil);
+      std::vector<int> send(static_cast<std::size_t>(on.size())), receive(send.size(), -1);
+      for (std::size_t i = 0; i < send.size(); ++i) send[i] = 1000 * comm.rank() + static_cast<int>(i);
+      on.neighbor_alltoall(send, receive);
+      for (std::size_t i = 0; i < send.size(); ++i)
+        EXPECT_EQ(receive[i], 1000 * on.sources()[i] + static_cast<int>(i));
+    });
+  }
+}
+
+TEST_F(ThreadsTest, WhoTestsAgainAndAgainGivesWay) {
+  in_threads([&](int t) {
+    const Comm& comm = comms[static_cast<std::size_t>(t)];
+    int value = t;
+    if (t > 0) {
+      for (int round = 0; round < 100; ++round)
+        comm.sendrecv(buffer_of(t), comm.rank(), 0, buffer_of(value), comm.rank(), 0);
+      comms[0].send(buffer_of(value), comm.rank(), t);
+      return;
+    }
+    for (int other = 1; other < thread_count; ++other) {
+      Request request = comm.ireceive(buffer_of(value), comm.rank(), other);
+      while (!request.test()) {
+      }
+      EXPECT_EQ(value, other);
+    }
+  });
+}
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(ThreadsTest, NothingRestsWhenAThreadHasEnded) {
+  constexpr std::size_t bytes = 100000;
+  const std::size_t before = mallinfo2().uordblks;
+  for (int round = 0; round < 50; ++round) {
+    std::thread([] { detail::FramePool::release(detail::FramePool::allocate(bytes), bytes); }).join();
+  }
+  EXPECT_LT(mallinfo2().uordblks, before + 10 * bytes);
+}
+#endif
+
+TEST_F(ThreadsTest, HandlesThatAnotherThreadFreesAreUsedAgain) {
+  WISP_Comm comm = WISP_COMM_NULL;
+  ASSERT_EQ(WISP_Comm_attach(MPI_COMM_SELF, &comm), MPI_SUCCESS);
+  std::set<WISP_Request> seen;
+  for (int round = 0; round < 20; ++round) {
+    std::vector<WISP_Request> requests(100);
+    for (WISP_Request& request : requests) {
+      ASSERT_EQ(WISP_Ibarrier(comm, &request), MPI_SUCCESS);
+      seen.insert(request);
+    }
+    std::thread([&] {
+      for (WISP_Request& request : requests) EXPECT_EQ(WISP_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    }).join();
+  }
+  EXPECT_LE(seen.size(), 300u);
+  WISP_Comm_free(&comm);
+}
+
 TEST_F(ThreadsTest, ACoroutineGoesOnInWhicheverThreadPolls) {
   in_threads([&](int t) {
     const Comm& comm = comms[static_cast<std::size_t>(t)];
@@ -372,6 +438,12 @@ TEST(ThreadLevelTest, BelowFunneledOnlyTheMainThreadCalls) {
   refused("wisp::Comm::isend", [&] { comm.isend(buffer_of(value), 0, 0).wait(); });
   refused("wisp::Comm::receive", [&] { comm.receive(buffer_of(value), 0, 0); });
   refused("wisp::Comm::range", [&] { static_cast<void>(comm.range(0, 0)); });
+  refused("wisp::Comm::send_init", [&] { static_cast<void>(comm.send_init(buffer_of(value), 0)); });
+  refused("wisp::Comm::raw", [&] { static_cast<void>(comm.raw()); });
+  refused("wisp::Comm::to_mpi", [&] { comm.to_mpi(); });
+  refused("wisp::Comm::duplicate", [&] { Comm::duplicate(MPI_COMM_WORLD); });
+  refused("wisp::Comm::attach", [&] { Comm::attach(MPI_COMM_SELF); });
+  refused("wisp::Chain::barrier", [&] { Chain(comm).barrier(); });
   Request request = comm.ibarrier();
   refused("wisp::Request::wait", [&] { request.wait(); });
   request.wait();

@@ -35,7 +35,10 @@ class FramePool {
     const std::size_t index = class_of(bytes);
     if (index >= class_count) return allocate_large(bytes);
     Block* block = heads_[index];
-    if (block == nullptr) return ::operator new((index + 1) * granule);
+    if (block == nullptr) {
+      clear_at_end();
+      return ::operator new((index + 1) * granule);
+    }
     heads_[index] = block->next;
     return block;
   }
@@ -123,7 +126,10 @@ class FramePool {
     if (!is_pooled(bytes)) return ::operator new(bytes);
     const LargeClass of = large_class_of(bytes);
     Block* block = large_heads_[of.index];
-    if (block == nullptr) return ::operator new(of.bytes);
+    if (block == nullptr) {
+      clear_at_end();
+      return ::operator new(of.bytes);
+    }
     large_heads_[of.index] = block->next;
     at_rest_ -= of.bytes;
     return block;
@@ -139,7 +145,22 @@ class FramePool {
     large_heads_[of.index] = ::new (memory) Block{large_heads_[of.index]};
   }
 
-  // Without a destructor, so that an access is one load: what a thread held at most is left at its end.
+  /// Frees what rests here when the thread ends; afterwards nothing does.
+  [[gnu::noinline]] static void clear_at_end() noexcept {
+    struct AtEnd {
+      AtEnd() = default;
+      AtEnd(const AtEnd&) = delete;
+      AtEnd& operator=(const AtEnd&) = delete;
+      ~AtEnd() {
+        clear();
+        most_of_class_at_rest_ = 0;
+        at_rest_ = most_at_rest;
+      }
+    };
+    static const thread_local AtEnd at_end;
+  }
+
+  // Without a destructor, so that an access is one load.
   static inline constinit thread_local Block* heads_[class_count + 1] = {};
   static inline constinit thread_local Block* large_heads_[large_class_count] = {};
   static inline constinit thread_local std::size_t most_of_class_at_rest_ = std::size_t{16} << 20;
