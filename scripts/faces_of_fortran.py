@@ -80,8 +80,6 @@ class Function:
         """The declaration of a parameter in Fortran."""
         if one.is_buffer():
             attributes = "type(*), dimension(..)" + (", intent(in)" if one.is_const else "")
-            if self.of_buffer(one) is None and not is_started(self.name):
-                attributes += ", contiguous"  # the compiler copies a subarray
             if is_started(self.name):
                 attributes += ", asynchronous"
             return f"{attributes} :: {one.name}"
@@ -146,7 +144,9 @@ class Function:
         if one.is_buffer():
             pair = self.of_buffer(one)
             if pair is None:
-                before.append(f"const Contiguous {own}({one.name}, \"{one.name}\"{self.at_root(one)});")
+                # Not the attribute of Fortran: GNU's compilers lose where a component of a derived type begins.
+                copies = "none" if is_started(self.name) else "read" if one.is_const else "written"
+                before.append(f"const Contiguous {own}({one.name}, \"{one.name}\", Copies::{copies}{self.at_root(one)});")
                 return f"{own}.address()"
             role = "Role::blocks" if self.is_of_blocks(one) else "Role::whole"
             before.append(f"const Elements {own}({one.name}, *{pair[0].name}, *{pair[1].name}, {role}, \"{one.name}\"{self.at_root(one)});")
@@ -174,6 +174,7 @@ class Function:
             before.append(f"const FromOne {own}({one.name}{', outcount' if one.is_array else ''});")
             return one.name
         if one.name == "i" and not one.stars:
+            before.append("check_index(*arrivals, *i);")
             return "*i - 1"
         return one.name if one.stars or one.is_array else f"*{one.name}"
 
@@ -183,7 +184,7 @@ class Function:
         on = next(other for other in self.parameters if other.type in ("WISP_Comm", "WISP_Neighborhood"))
         if on.type == "WISP_Neighborhood":
             return f"degree(*{on.name}, Side::{'sent' if one.name.startswith('send') else 'received'})"
-        ranks = "*last - *first + 1" if self.name.endswith("_range") else f"size_of(*{on.name})"
+        ranks = f"size_of(*{on.name}, *first, *last)" if self.name.endswith("_range") else f"size_of(*{on.name})"
         return f"{buffer}.address() == MPI_IN_PLACE ? 0 : {ranks}"
 
     def shim(self):

@@ -46,6 +46,16 @@ void* address_of(const CFI_cdesc_t& buffer) {
 int size_of(WISP_Comm comm) {
   return comm_of(comm).size();
 }
+/// Of a range: none, if it is wrong, which is said later.
+int size_of(WISP_Comm comm, int first, int last) {
+  return first >= 0 && last < size_of(comm) ? last - first + 1 : 0;
+}
+
+void check_index(WISP_Arrivals arrivals, int i) {
+  int count = 0;
+  if (WISP_Arrivals_count(arrivals, &count) == MPI_SUCCESS && (i < 1 || i > count))
+    throw_error(MPI_ERR_ARG, "i = {}, but {} blocks have arrived", i, count);
+}
 
 enum class Side { sent, received };
 
@@ -82,21 +92,35 @@ MPI_Datatype label_type(MPI_Fint given) {
   return type;
 }
 
+/// What is made of a subarray with gaps for the time of a call.
+enum class Copies { none, read, written };
+
 /// A buffer that has no datatype of its own, or counts for each rank. One that does not count is not looked
 /// at.
 class Contiguous {
  public:
-  Contiguous(const CFI_cdesc_t* buffer, const char* name, bool counts = true)
+  Contiguous(const CFI_cdesc_t* buffer, const char* name, Copies copies, bool counts = true)
       : address_(address_of(*buffer)) {
-    if (counts && !is_contiguous(*buffer)) {
+    if (!counts || is_contiguous(*buffer)) return;
+    if (copies == Copies::none) {
       throw_error(MPI_ERR_BUFFER, "{} is a subarray with gaps, which this call takes only where it blocks",
                   name);
     }
+    copy_ = packed(*buffer);
+    address_ = copy_.data();
+    if (copies == Copies::written) written_ = buffer;
+  }
+  Contiguous(const Contiguous&) = delete;
+  Contiguous& operator=(const Contiguous&) = delete;
+  ~Contiguous() {
+    if (written_ != nullptr) unpack(copy_, *written_);
   }
   void* address() const { return address_; }
 
  private:
+  std::vector<char> copy_;
   void* address_;
+  const CFI_cdesc_t* written_ = nullptr;
 };
 
 /// A buffer of elements, or of such blocks.

@@ -1,5 +1,6 @@
 #include "fortran/subarray.hpp"
 
+#include <cstring>
 #include <vector>
 
 #include "transport/strided_type.hpp"
@@ -25,7 +26,39 @@ MPI_Count in_an_element(const CFI_cdesc_t& array, MPI_Datatype type, const char*
   return static_cast<MPI_Count>(array.elem_len) / size;
 }
 
+/// `visit(element)` for each, in Fortran's order.
+template <class Visit>
+void for_each_element(const CFI_cdesc_t& array, Visit visit) {
+  std::vector<CFI_index_t> place(detail::as_size(array.rank));
+  auto* element = static_cast<char*>(array.base_addr);
+  for (int i = 0; i < array.rank;) {
+    visit(element);
+    for (i = 0; i < array.rank; ++i) {
+      CFI_index_t& at = place[detail::as_size(i)];
+      element += array.dim[i].sm;
+      if (++at < array.dim[i].extent) break;
+      element -= at * array.dim[i].sm;
+      at = 0;
+    }
+  }
+}
+
 }  // namespace
+
+std::vector<char> packed(const CFI_cdesc_t& array) {
+  std::vector<char> elements;
+  for_each_element(array,
+                   [&](const char* from) { elements.insert(elements.end(), from, from + array.elem_len); });
+  return elements;
+}
+
+void unpack(const std::vector<char>& elements, const CFI_cdesc_t& array) {
+  const char* from = elements.data();
+  for_each_element(array, [&](char* to) {
+    std::memcpy(to, from, array.elem_len);
+    from += array.elem_len;
+  });
+}
 
 bool is_contiguous(const CFI_cdesc_t& array) {
   auto expected = static_cast<CFI_index_t>(array.elem_len);

@@ -3,6 +3,8 @@
 #include <ISO_Fortran_binding.h>
 #include <mpi.h>
 
+#include <vector>
+
 // Arrays of Fortran as what MPI has: an address, a count and a datatype.
 
 namespace wisp::fortran {
@@ -12,6 +14,10 @@ namespace wisp::fortran {
 enum class Role { whole, blocks };
 
 bool is_contiguous(const CFI_cdesc_t& array);
+
+/// The elements of an array one behind the other, and back to where they lie.
+std::vector<char> packed(const CFI_cdesc_t& array);
+void unpack(const std::vector<char>& elements, const CFI_cdesc_t& array);
 
 /// `count` elements of an array with gaps as one element of a datatype, whose next one begins where the next
 /// block does. Datatypes are made once for each shape, and live until MPI_Finalize. `type` must be the one of

@@ -98,6 +98,11 @@ contains
   end subroutine
 
   subroutine reductions()
+    type :: point
+      integer :: x, y
+    end type
+    type(point) :: points(4)
+    integer :: least(1)
     double precision :: mine(4, 3), sum(4, 3), due(4, 3), big(8, 6)
     type(WISP_Request) :: request
     integer :: error, i
@@ -116,6 +121,18 @@ contains
     call WISP_Iallreduce(mine(1:4:2, :), sum, 6, MPI_DOUBLE_PRECISION, MPI_SUM, comm, request, error)
     call expect(error == MPI_ERR_BUFFER, "a nonblocking reduction of a subarray is an error")
     call expect(index(WISP_Error_message(), "WISP_Iallreduce: sendbuf is a subarray with gaps") == 1, WISP_Error_message())
+    points%x = 5
+    points%y = 7 + rank
+    call WISP_Allreduce(points(2:2)%y, least, 1, MPI_INTEGER, MPI_MIN, comm)
+    call expect(least(1) == 7, "one component")
+    call WISP_Allreduce(least, points(2:2)%y, 1, MPI_INTEGER, MPI_MAX, comm)
+    call expect(points(2)%x == 5 .and. points(2)%y == 7, "into one component")
+    call WISP_Allreduce(points%x, points%y, 4, MPI_INTEGER, MPI_SUM, comm)
+    call expect(all(points%x == 5 .and. points%y == 5 * ranks), "a component of all")
+    associate (some => points(1:4:2))
+      call WISP_Allreduce(MPI_IN_PLACE, some%x, 2, MPI_INTEGER, MPI_SUM, comm)
+    end associate
+    call expect(all(points%x == [5 * ranks, 5, 5 * ranks, 5]), "an associate name")
     sum = mine
     call WISP_Exscan(mine, sum, 12, MPI_DOUBLE_PRECISION, MPI_MAX, comm)
     call expect(all(sum == merge(mine, mine - 1, rank == 0)), "exscan")
