@@ -99,7 +99,9 @@ inline Task<PrefixAndTotal<SortCensus>> take_census(Channel channel, SortCensus 
 
 template <class T, class Less>
 bool has_unordered(std::span<const T> data) {
-  if constexpr (std::is_floating_point_v<T> && !std::is_same_v<Less, Ascending>) {
+  constexpr bool places_all =
+      std::is_same_v<Less, Ascending> || std::is_same_v<Less, GuardedOrder<T, Ascending>>;
+  if constexpr (std::is_floating_point_v<T> && !places_all) {
     return std::any_of(data.begin(), data.end(), [](T x) { return x != x; });
   } else {
     return false;
@@ -207,6 +209,7 @@ Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less, SortOptions
                   std::optional<int> own_tag) {
   static_assert(std::is_trivially_copyable_v<T>, "wisp::sort moves elements as bytes");
   static_assert(std::is_default_constructible_v<T>, "wisp::sort makes elements before it knows them");
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__, "wisp::sort aligns elements as new does");
   Channel channel = comm.channel("wisp::sort", own_tag);
   if constexpr (detail::can_throw<T, Less>) {
     return detail::settled(channel, detail::sort_guarded(channel, data, less, std::move(options)));

@@ -272,20 +272,27 @@ TEST(SimulatedSortOrderTest, AnAlgorithmThatThereIsNotIsAnError) {
   EXPECT_EQ(errors, 2);
 }
 
-TEST(SimulatedSortOrderTest, NanComesLastInTheDefaultOrder) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  Input data = {{3, nan, 1}, {nan, nan, 2}, {5, 0, nan}, {-1, -2, -3}};
+template <class T>
+void check_nan_comes_last() {
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  std::vector<std::vector<T>> data = {{3, nan, 1}, {nan, nan, 2}, {5, 0, nan}, {-1, -2, -3}};
   SimulationOptions cluster;
   cluster.ranks = 4;
   simulate(cluster, [&](Comm comm) -> Task<> {
     co_await async_sort(comm, data[static_cast<std::size_t>(comm.rank())]);
   });
-  EXPECT_EQ(data[0], (std::vector<double>{-3, -2, -1}));
-  EXPECT_EQ(data[1], (std::vector<double>{0, 1, 2}));
+  EXPECT_EQ(data[0], (std::vector<T>{-3, -2, -1}));
+  EXPECT_EQ(data[1], (std::vector<T>{0, 1, 2}));
   EXPECT_EQ(data[2][0], 3);
   EXPECT_EQ(data[2][1], 5);
   EXPECT_TRUE(data[2][2] != data[2][2]);
-  for (const double x : data[3]) EXPECT_TRUE(x != x);
+  for (const T x : data[3]) EXPECT_TRUE(x != x);
+}
+
+TEST(SimulatedSortOrderTest, NanComesLastInTheDefaultOrder) {
+  check_nan_comes_last<float>();
+  check_nan_comes_last<double>();
+  check_nan_comes_last<long double>();
 }
 
 TEST(SimulatedSortOrderTest, NanInAnOrderThatCannotPlaceItIsAnErrorOnEveryRank) {

@@ -56,7 +56,8 @@ std::vector<Candidate<T>> candidates_of(std::span<const T> sorted, std::size_t m
   for (const T& key : middle_of(sorted, most, 0)) {
     const auto at = sorted.begin() + (&key - sorted.data());
     if (at >= equal.second) equal = std::equal_range(sorted.begin(), sorted.end(), key, less);
-    const auto count = static_cast<double>(equal.second - equal.first);
+    // Unsorted elements, of a rank whose order has thrown, may not be found among themselves.
+    const auto count = std::max(1.0, static_cast<double>(equal.second - equal.first));
     candidates.push_back({key, (static_cast<double>(at - equal.first) + shift) / count});
   }
   return candidates;

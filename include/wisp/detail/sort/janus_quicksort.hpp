@@ -73,7 +73,7 @@ class JanusQuicksort {
 
   std::span<T> elements_of(const Interval& interval, int buffer) const {
     const Interval own = interval & own_slots_;
-    return buffers_[buffer].subspan(own.first - own_slots_.first, own.size());
+    return own.empty() ? std::span<T>() : buffers_[buffer].subspan(own.first - own_slots_.first, own.size());
   }
 
   Task<> sort(Level level) {
