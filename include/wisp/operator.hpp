@@ -35,6 +35,8 @@ class Operator {
   template <class T, class Join>
   static Operator on(Join join) {
     static_assert(std::is_trivially_copyable_v<T>, "wisp::Operator::on: items travel as bytes");
+    static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
+                  "wisp::Operator::on: items on their way are aligned as new does, not further");
     const auto join_items = [join = std::move(join)](const void* left, void* right, std::size_t count,
                                                      MPI_Datatype type) {
       const T* a = static_cast<const T*>(left);

@@ -27,6 +27,7 @@ class RunningTask {
   template <class T>
   RunningTask(Task<T> task) noexcept {  // NOLINT(google-explicit-constructor): any task
     auto handle = task.release();
+    if (!handle) return;
     handle_ = handle;
     promise_ = &handle.promise();
     if constexpr (!std::is_void_v<T>) status_ = &handle.promise().value;

@@ -239,7 +239,7 @@ Task<std::vector<T>> top_k_of(Channel channel, std::span<const T> data, Slot k, 
 template <class T, class Less>
 Task<T> async_nth_element(const Comm& comm, std::span<const T> data, std::uint64_t n, Less less,
                           std::optional<int> own_tag) {
-  static_assert(std::is_trivially_copyable_v<T>, "wisp::nth_element sends elements as bytes");
+  detail::check_vector_elements<T, Less>();
   return detail::nth_of<T, Less>(comm.channel("wisp::nth_element", own_tag), data, n, less);
 }
 template <class T, class Less>
@@ -250,7 +250,7 @@ T nth_element(const Comm& comm, const std::vector<T>& data, std::uint64_t n, Les
 template <class T, class Less>
 Task<std::vector<T>> async_top_k(const Comm& comm, std::span<const T> data, std::uint64_t k, Less less,
                                  std::optional<int> own_tag) {
-  static_assert(std::is_trivially_copyable_v<T>, "wisp::top_k sends elements as bytes");
+  detail::check_vector_elements<T, Less>();
   return detail::top_k_of<T, Less>(comm.channel("wisp::top_k", own_tag), data, k, less);
 }
 template <class T, class Less>

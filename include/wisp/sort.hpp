@@ -207,9 +207,7 @@ Task<> sort_guarded(Channel channel, std::vector<T>& data, Less less, SortOption
 template <class T, class Less>
 Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less, SortOptions options,
                   std::optional<int> own_tag) {
-  static_assert(std::is_trivially_copyable_v<T>, "wisp::sort moves elements as bytes");
-  static_assert(std::is_default_constructible_v<T>, "wisp::sort makes elements before it knows them");
-  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__, "wisp::sort aligns elements as new does");
+  detail::check_vector_elements<T, Less>();
   Channel channel = comm.channel("wisp::sort", own_tag);
   if constexpr (detail::can_throw<T, Less>) {
     return detail::settled(channel, detail::sort_guarded(channel, data, less, std::move(options)));
@@ -307,8 +305,8 @@ Task<std::vector<std::uint64_t>> argsort_on(Channel channel, std::span<const T> 
 template <class Key, class Value, class Less>
 Task<> async_sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<Value>& values, Less less,
                          SortOptions options, std::optional<int> own_tag) {
-  static_assert(std::is_trivially_copyable_v<Key> && std::is_trivially_copyable_v<Value>,
-                "wisp::sort_by_key moves keys and values as bytes");
+  detail::check_vector_elements<Key, Less>();
+  detail::check_vector_elements<Value>();
   const Channel channel = comm.channel("wisp::sort_by_key", own_tag);
   return detail::settled(channel, detail::sort_by_key_on(channel, keys, values, less, std::move(options)));
 }
@@ -322,7 +320,7 @@ void sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<Value>& v
 template <class T, class Less>
 Task<std::vector<std::uint64_t>> async_argsort(const Comm& comm, std::span<const T> data, Less less,
                                                std::optional<int> own_tag) {
-  static_assert(std::is_trivially_copyable_v<T>, "wisp::argsort moves elements as bytes");
+  detail::check_elements<T, Less>();
   const Channel channel = comm.channel("wisp::argsort", own_tag);
   return detail::settled(channel, detail::argsort_on<T, Less>(channel, data, less));
 }

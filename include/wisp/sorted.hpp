@@ -85,6 +85,7 @@ Task<std::vector<T>> merge_on(Channel channel, std::span<const T> a, std::span<c
   mine.most = std::max(a.size(), b.size());
   const auto census = co_await take_census(channel, mine);
   if (census.total.ranks_at_fault > 0) {
+    failure.rethrow();
     throw Error(MPI_ERR_ARG, "wisp::merge: on " + std::to_string(census.total.ranks_at_fault) +
                                  " ranks what should be merged is not sorted");
   }
@@ -289,7 +290,7 @@ Task<> rebalance_weighted_on(Channel channel, std::vector<T>& data, Weight weigh
 template <class T, class Less>
 Task<std::vector<T>> async_merge(const Comm& comm, std::span<const T> a, std::span<const T> b, Less less,
                                  std::optional<int> own_tag) {
-  static_assert(std::is_trivially_copyable_v<T>, "wisp::merge moves elements as bytes");
+  detail::check_vector_elements<T, Less>();
   return detail::merge_on<T, Less>(comm.channel("wisp::merge", own_tag), a, b, less);
 }
 template <class T, class Less>
@@ -299,7 +300,7 @@ std::vector<T> merge(const Comm& comm, std::span<const T> a, std::span<const T> 
 
 template <class T, class Equal>
 Task<> async_unique(const Comm& comm, std::vector<T>& data, Equal equal, std::optional<int> own_tag) {
-  static_assert(std::is_trivially_copyable_v<T>, "wisp::unique sends elements as bytes");
+  detail::check_vector_elements<T>();
   return detail::unique_on(comm.channel("wisp::unique", own_tag), data, equal);
 }
 template <class T, class Equal>
@@ -311,7 +312,7 @@ template <class T, class Less>
 Task<std::vector<std::uint64_t>> async_bound(const Comm& comm, std::span<const T> sorted,
                                              std::span<const T> values, Bound bound, Less less,
                                              std::optional<int> own_tag) {
-  static_assert(std::is_trivially_copyable_v<T>, "wisp::lower_bound sends values as bytes");
+  detail::check_elements<T, Less>();
   const char* name = bound == Bound::lower ? "wisp::lower_bound" : "wisp::upper_bound";
   return detail::bound_on<T, Less>(comm.channel(name, own_tag), sorted, values, bound, less);
 }
@@ -328,7 +329,7 @@ std::vector<std::uint64_t> upper_bound(const Comm& comm, const std::vector<T>& s
 
 template <class T>
 Task<> async_rebalance(const Comm& comm, std::vector<T>& data, std::optional<int> own_tag) {
-  static_assert(std::is_trivially_copyable_v<T>, "wisp::rebalance moves elements as bytes");
+  detail::check_vector_elements<T>();
   const Channel channel = comm.channel("wisp::rebalance", own_tag);
   return detail::settled(channel, detail::rebalance_on(channel, data));
 }
@@ -340,7 +341,7 @@ void rebalance(const Comm& comm, std::vector<T>& data) {
 template <class T, class Weight>
 requires std::is_arithmetic_v<std::invoke_result_t<Weight&, const T&>> Task<> async_rebalance(
     const Comm& comm, std::vector<T>& data, Weight weight, std::optional<int> own_tag) {
-  static_assert(std::is_trivially_copyable_v<T>, "wisp::rebalance moves elements as bytes");
+  detail::check_vector_elements<T>();
   const Channel channel = comm.channel("wisp::rebalance", own_tag);
   return detail::settled(channel, detail::rebalance_weighted_on(channel, data, weight));
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "transport/throw_error.hpp"
+#include "wisp/detail/at_thread_end.hpp"
 
 namespace wisp::c {
 
@@ -31,7 +32,7 @@ class Handle {
   }
   static void operator delete(void* memory) noexcept {
     static_assert(sizeof(Object) >= sizeof(Free));
-    if (free_ == nullptr) give_to_others_at_end();
+    if (free_ == nullptr) detail::at_thread_end<&Handle::give_to_others>();
     const std::uint64_t mark = dead;
     free_ = ::new (memory) Free{mark, free_, nullptr};
     // One thread may free all that another one makes.
@@ -66,15 +67,6 @@ class Handle {
     free_->next_batch = std::exchange(of_others_, free_);
     free_ = nullptr;
     free_count_ = 0;
-  }
-  [[gnu::noinline]] static void give_to_others_at_end() noexcept {
-    struct AtEnd {
-      AtEnd() = default;
-      AtEnd(const AtEnd&) = delete;
-      AtEnd& operator=(const AtEnd&) = delete;
-      ~AtEnd() { give_to_others(); }
-    };
-    static const thread_local AtEnd at_end;
   }
 
   volatile std::uint64_t mark_ = living;  // volatile: whoever reads it may be wrong that there is an object

@@ -99,6 +99,7 @@ int Context::look_up(int peer) {
   const Context* const waits_in = awaits == Awaits::its_context ? context.get() : nullptr;
   const TracedWait wait(context->world->recorder(), waits_in);
   const auto handle = task.handle();
+  if (!handle) throw Error(MPI_ERR_ARG, "wisp::Comm::run: the task is empty, or has been moved from");
   handle.resume();
   if (!handle.done()) {
     Engine& engine = context->world->engine();

@@ -31,6 +31,8 @@ detail::Engine& engine_of_living(const detail::ContextPtr& context) {
 [[gnu::hot]] Request::Request(detail::RunningTask operation, detail::ContextPtr context, Unwinding unwinding)
     : context_(std::move(context)), operation_(std::move(operation)), unwinding_(unwinding) {
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request");
+  if (!operation_.exists())
+    throw Error(MPI_ERR_ARG, "wisp::Request: the task is empty, or has been moved from");
   operation_.resume();
 }
 

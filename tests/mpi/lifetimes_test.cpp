@@ -175,6 +175,16 @@ TEST(LifetimesMpiTest, CommunicatorsThatAreEmptyOrMovedFromRefuseAllCalls) {
   EXPECT_THROW(static_cast<void>(Chain().start(nothing())), Error);
 }
 
+TEST(LifetimesMpiTest, TasksThatAreEmptyOrMovedFromAreErrors) {
+  const Comm comm = world();
+  Task<> moved = nothing();
+  comm.run(std::move(moved));
+  EXPECT_THROW(comm.run(std::move(moved)), Error);  // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW(static_cast<void>(comm.start({})), Error);
+  EXPECT_THROW(Chain(comm).run({}), Error);
+  EXPECT_THROW(static_cast<void>(Chain(comm).start({})), Error);
+}
+
 TEST(LifetimesMpiTest, FewerStatusesThanRequestsAreAnError) {
   std::vector<Request> requests(3);
   std::vector<Status> statuses(2);

@@ -551,6 +551,21 @@ TEST(SortedTest, WrongInputIsAnErrorOnEveryRank) {
                [&](const Comm& comm, std::size_t r) -> Task<> {
                  co_await async_merge(comm, std::span<const int>(unsorted[r]), std::span<const int>(keys[r]));
                });
+  // Whose order throws gets what it threw, though another rank's part is wrong.
+  int own = 0;
+  expect_error("is not sorted", [&](const Comm& comm, std::size_t r) -> Task<> {
+    const auto less = [r](int a, int b) {
+      if (r == 0) throw std::logic_error("no order");
+      return a < b;
+    };
+    try {
+      co_await async_merge(comm, std::span<const int>(unsorted[r]), std::span<const int>(keys[r]), less);
+    } catch (const std::logic_error&) {
+      ++own;
+      throw Error(MPI_ERR_OTHER, "is not sorted");
+    }
+  });
+  EXPECT_EQ(own, 1);
   expect_error("n = 4 is no place among the 4 elements", [&](const Comm& comm, std::size_t r) -> Task<> {
     co_await async_nth_element(comm, std::span<const int>(unsorted[r]), 4);
   });

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "wisp/detail/as_size.hpp"
+#include "wisp/detail/at_thread_end.hpp"
 
 namespace wisp::detail {
 
@@ -36,7 +37,7 @@ class FramePool {
     if (index >= class_count) return allocate_large(bytes);
     Block* block = heads_[index];
     if (block == nullptr) {
-      clear_at_end();
+      at_thread_end<&FramePool::end>();
       return ::operator new((index + 1) * granule);
     }
     heads_[index] = block->next;
@@ -127,7 +128,7 @@ class FramePool {
     const LargeClass of = large_class_of(bytes);
     Block* block = large_heads_[of.index];
     if (block == nullptr) {
-      clear_at_end();
+      at_thread_end<&FramePool::end>();
       return ::operator new(of.bytes);
     }
     large_heads_[of.index] = block->next;
@@ -145,22 +146,13 @@ class FramePool {
     large_heads_[of.index] = ::new (memory) Block{large_heads_[of.index]};
   }
 
-  /// Frees what rests here when the thread ends; afterwards nothing does.
-  [[gnu::noinline]] static void clear_at_end() noexcept {
-    struct AtEnd {
-      AtEnd() = default;
-      AtEnd(const AtEnd&) = delete;
-      AtEnd& operator=(const AtEnd&) = delete;
-      ~AtEnd() {
-        clear();
-        most_of_class_at_rest_ = 0;
-        at_rest_ = most_at_rest;
-      }
-    };
-    static const thread_local AtEnd at_end;
+  /// Frees what rests here; afterwards nothing does.
+  static void end() noexcept {
+    clear();
+    most_of_class_at_rest_ = 0;
+    at_rest_ = most_at_rest;
   }
 
-  // Without a destructor, so that an access is one load.
   static inline constinit thread_local Block* heads_[class_count + 1] = {};
   static inline constinit thread_local Block* large_heads_[large_class_count] = {};
   static inline constinit thread_local std::size_t most_of_class_at_rest_ = std::size_t{16} << 20;
