@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,11 +31,11 @@ struct Arguments {
 void add_options(CLI::App& command, Arguments& arguments) {
   command.add_option(
       "--calls", arguments.calls,
-      "What is taken over, as in gatherv,scatterv,bcast:65536 (all sizes, or up to so many bytes); "
-      "'all', 'none'; without it, what pays");
+      "What is taken over, as in gatherv,scatterv,bcast:65536,reduce:64-4096 (all sizes, up to so many bytes, "
+      "or between), ibcast, bcast_init; 'all', 'iall', 'all_init', 'none'; without it, what pays");
   command.add_option("--table", arguments.table, "What wisp tune has measured")->check(CLI::ExistingFile);
   command.add_option("--after", arguments.after, "Calls of a communicator that are left to MPI (16)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   command.add_flag("--report", arguments.reports, "Say at the end how often each call was taken over");
   command.add_option("PROGRAM", arguments.program, "The program and its arguments, behind --")->required();
   command.footer(

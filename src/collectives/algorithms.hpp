@@ -74,12 +74,12 @@ Task<> gather_tree(Channel channel, ConstBuffer send, Buffer receive, int root, 
 /// The root's part of the direct gather and scatter, and that of the others.
 Task<> gather_direct(Channel channel, ConstBuffer send, BlockList blocks, int root);
 Task<> send_block(Channel channel, ConstBuffer send, int root);
-struct OrderedNode;
+struct OrderedMemory;
 struct LedMemory;
 /// Of blocks whose sizes only their ranks and the root know. What comes to `threshold` bytes goes straight to
 /// the root. What a run finds out, the next run of a persistent operation need not.
 Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,
-                    std::shared_ptr<OrderedNode> known);
+                    std::shared_ptr<OrderedMemory> memory);
 Task<> gatherv_led(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,
                    std::shared_ptr<LedMemory> memory);
 /// Merges sorted sequences. The root's `receive` has room for all.
@@ -92,7 +92,7 @@ Task<> scatter_direct(Channel channel, BlockList blocks, Buffer receive, int roo
 Task<> receive_block(Channel channel, Buffer receive, int root);
 Task<> scatter_ordered(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold);
 Task<> scatterv_tree(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold,
-                     std::shared_ptr<OrderedNode> known);
+                     std::shared_ptr<OrderedMemory> memory);
 Task<> scatterv_led(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold);
 
 Task<> allgather_dissemination(Channel channel, ConstBuffer send, BlockList blocks);

@@ -51,7 +51,11 @@ class BlockList {
     if (even_) return even_->size(rank);
     return counts_.empty() ? count_ : as_size(counts_[as_size(rank)]);
   }
-  MPI_Datatype type(int rank) const { return types_.empty() ? type_ : types_[as_size(rank)]; }
+  /// A block of nothing may come without a datatype of its own.
+  MPI_Datatype type(int rank) const {
+    if (types_.empty()) return type_;
+    return counts_[as_size(rank)] == 0 ? MPI_BYTE : types_[as_size(rank)];
+  }
   TypeLayout layout(int rank) const { return types_.empty() ? layout_ : TypeLayout::of(type(rank)); }
   std::size_t bytes(int rank) const { return count(rank) == 0 ? 0 : count(rank) * layout(rank).size; }
   Buffer operator()(int rank) const {

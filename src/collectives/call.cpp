@@ -139,16 +139,18 @@ Call&& Call::items(const Operator& op, const ConstBuffer& vector) {
 }
 
 Call&& Call::merging(const ConstBuffer& send, const Buffer& receive, const Merge& merge) {
-  check_buffer(name, "send", send);
   if (!merge) throw_error(MPI_ERR_ARG, "{}: merge is empty", name);
-  const TypeLayout layout = TypeLayout::of(send.type);
-  if (layout.true_lower != 0 || layout.extent != static_cast<MPI_Aint>(layout.size)) {
-    throw_error(MPI_ERR_TYPE, "{}: the datatype has gaps, {} bytes of data in {}", name, layout.size,
-                layout.extent);
-  }
+  const auto check = [this](const char* which, const ConstBuffer& buffer) {
+    check_buffer(name, which, buffer);
+    const TypeLayout layout = TypeLayout::of(buffer.type);
+    if (layout.true_lower == 0 && layout.extent == static_cast<MPI_Aint>(layout.size)) return;
+    throw_error(MPI_ERR_TYPE, "{}: the datatype of {} has gaps, {} bytes of data in {}", name, which,
+                layout.size, layout.extent);
+  };
+  check("send", send);
   given.send = send;
   if (has_all()) {
-    check_buffer(name, "receive", receive);
+    check("receive", receive);
     given.receive = receive;
   }
   more().merge = merge;

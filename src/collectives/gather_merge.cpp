@@ -6,11 +6,13 @@
 //
 // Source: the library RBC (Gatherm, Allgatherm); Axtmann et al. 2018, section V-D
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "collectives/algorithms.hpp"
 #include "pattern/knomial_tree.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -37,12 +39,20 @@ Task<> merge_up(Channel channel, ScratchVector& sequence, std::uint64_t& bytes, 
   co_await sends;
 }
 
-void check_room(const Channel& channel, std::uint64_t bytes, const Buffer& receive,
-                const TypeLayout& layout) {
-  if (bytes <= receive.count * layout.size) return;
-  throw Error(MPI_ERR_TRUNCATE,
-              std::string(channel.operation()) + ": the ranks have " + std::to_string(bytes / layout.size) +
-                  " elements together, but receive has room for " + std::to_string(receive.count));
+void put_merged(const Channel& channel, const ScratchVector& sequence, std::uint64_t bytes,
+                const Buffer& receive) {
+  const TypeLayout layout = TypeLayout::of(receive.type);
+  if (bytes == 0) return;
+  if (bytes > receive.count * layout.size) {
+    const std::uint64_t size = std::max(layout.size, std::size_t{1});
+    throw_error(MPI_ERR_TRUNCATE, "{}: the ranks have {} elements together, but receive has room for {}",
+                channel.operation(), (bytes + size - 1) / size, receive.count);
+  }
+  if (bytes % layout.size != 0) {
+    throw_error(MPI_ERR_TRUNCATE, "{}: the ranks have {} bytes together, but an element of receive has {}",
+                channel.operation(), bytes, layout.size);
+  }
+  unpack(sequence.data(), {receive.address, bytes / layout.size, receive.type}, layout);
 }
 
 }  // namespace
@@ -66,8 +76,7 @@ Task<> gather_merge(Channel channel, ConstBuffer send, Buffer receive, int root,
     sequence = ScratchVector(bytes);
     if (bytes > 0) co_await channel.post_receive({sequence.data(), bytes, MPI_PACKED}, 0);
   }
-  check_room(channel, bytes, receive, layout);
-  unpack(sequence.data(), {receive.address, bytes / layout.size, receive.type}, layout);
+  put_merged(channel, sequence, bytes, receive);
 }
 
 Task<> allgather_merge(Channel channel, ConstBuffer send, Buffer receive, Merge merge) {
@@ -80,8 +89,7 @@ Task<> allgather_merge(Channel channel, ConstBuffer send, Buffer receive, Merge 
   co_await bcast_tree(channel, buffer_of(bytes), 0, radix_bits);
   if (channel.rank() != 0) sequence = ScratchVector(bytes);
   if (bytes > 0) co_await bcast_tree(channel, {sequence.data(), bytes, MPI_PACKED}, 0, radix_bits);
-  check_room(channel, bytes, receive, layout);
-  unpack(sequence.data(), {receive.address, bytes / layout.size, receive.type}, layout);
+  put_merged(channel, sequence, bytes, receive);
 }
 
 }  // namespace wisp::detail

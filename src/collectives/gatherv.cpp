@@ -1,6 +1,6 @@
 #include "collectives/collective.hpp"
 #include "collectives/led_subtree.hpp"
-#include "pattern/ordered_tree.hpp"
+#include "collectives/ordered_tree.hpp"
 #include "wisp/detail/settled.hpp"
 
 namespace wisp {
@@ -29,10 +29,10 @@ constexpr Algorithm gatherv_algorithms[] = {
      [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = blocks_to_root(channel, given);
        const std::uint64_t threshold = announced_threshold(channel.machine());
-       return gatherv_tree(std::move(channel), given.send, blocks, given.root, threshold,
-                           std::static_pointer_cast<OrderedNode>(given.memory));
+       return settled(channel, gatherv_tree(channel, given.send, blocks, given.root, threshold,
+                                            std::static_pointer_cast<OrderedMemory>(given.memory)));
      },
-     nullptr, make_memory<OrderedNode>}};
+     nullptr, make_memory<OrderedMemory>}};
 
 constexpr Alias gatherv_aliases[] = {{"combined", "led"}, {"binomial", "led"}};
 

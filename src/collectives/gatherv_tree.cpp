@@ -38,19 +38,20 @@ class Arrivals {
 
 }  // namespace
 
-Task<> receive_straight(Channel channel, const BlockList& blocks, OrderedRoot& at_root) {
+Task<> receive_straight(Channel channel, const BlockList& blocks, OrderedRoot& at_root,
+                        std::vector<OrderedMemory::Early>& early) {
   Arrivals arrivals(channel, blocks);
-  co_await await_straight(channel.lane(1), at_root, [&](const DirectHeader& header, int source) {
+  co_await await_straight(channel.lane(1), at_root, early, [&](const DirectHeader& header, int source) {
     arrivals.expect(header.bytes, at_root.joined(header.cube), at_root.agrees(header.cube), source);
   });
   co_await arrivals.posts;
 }
 
 Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int root, std::uint64_t threshold,
-                    std::shared_ptr<OrderedNode> known) {
+                    std::shared_ptr<OrderedMemory> memory) {
   const OrderedHypercube cubes(channel.size(), root);
   const bool is_root = channel.rank() == root;
-  OrderedNode& node = *known;
+  OrderedNode& node = memory->node;
   if (!node.is_known) {
     co_await construct_ordered_tree(channel, cubes, is_root ? 0 : bytes_of(send), threshold, node);
   }
@@ -68,7 +69,7 @@ Task<> gatherv_tree(Channel channel, ConstBuffer send, BlockList blocks, int roo
                     record.gather_root);
   }
   if (!is_in_place(send)) copy_block(send, blocks(root));
-  co_await receive_straight(channel, blocks, at_root);
+  co_await receive_straight(channel, blocks, at_root, memory->early);
   co_await arrivals.posts;
   at_root.check();
 }

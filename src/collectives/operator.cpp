@@ -53,8 +53,9 @@ struct DefinedOperators {
 }  // namespace
 
 int detail::number_of(MPI_Op op) {
-  const MPI_Op known[] = {MPI_OP_NULL, MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,    MPI_LAND,  MPI_BAND,
-                          MPI_LOR,     MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
+  const MPI_Op known[] = {MPI_OP_NULL, MPI_SUM,    MPI_PROD,   MPI_MIN,     MPI_MAX,
+                          MPI_LAND,    MPI_BAND,   MPI_LOR,    MPI_BOR,     MPI_LXOR,
+                          MPI_BXOR,    MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
   const auto found = std::ranges::find(known, op);
   return found == std::end(known) ? 0 : 1 + static_cast<int>(found - std::begin(known));
 }
@@ -73,7 +74,7 @@ void detail::check_defined(const char* call, MPI_Op op, MPI_Datatype type) {
 #else
   constexpr bool is_told = true;
 #endif
-  if (!is_told || !is_of_mpi(op) || !is_named(type) || !has_mpi_world()) return;
+  if (!is_told || !is_of_mpi(op) || !has_mpi_world()) return;
   const auto known = of_process<DefinedOperators>([] { return std::make_shared<DefinedOperators>(); });
   const std::lock_guard lock(known->mutex);
   if (known->pairs.contains({op, type})) return;
@@ -82,9 +83,9 @@ void detail::check_defined(const char* call, MPI_Op op, MPI_Datatype type) {
     int length = 0;
     check_mpi(MPI_Type_get_name(type, name.data(), &length), "MPI_Type_get_name");
     throw_error(MPI_ERR_OP, "{}: op: MPI does not define this operator for elements of {}", call,
-                name.data());
+                length > 0 ? name.data() : "a derived datatype");
   }
-  known->pairs.emplace(op, type);
+  if (is_named(type)) known->pairs.emplace(op, type);  // another one may come back with the same handle
 }
 
 Operator Operator::on_bytes(std::function<void(const std::byte*, std::byte*)> join) {

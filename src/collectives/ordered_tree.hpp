@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "collectives/algorithms.hpp"
 #include "pattern/ordered_tree.hpp"
 
@@ -22,6 +24,17 @@ Task<bool> scatter_subtree(Channel channel, Buffer receive, const OrderedNode& n
 struct DirectHeader {
   Cube cube;
   std::uint64_t bytes = 0;
+};
+
+/// What a persistent operation keeps from one run to the next.
+struct OrderedMemory {
+  struct Early {
+    DirectHeader header;
+    int source;
+  };
+
+  OrderedNode node;
+  std::vector<Early> early;  ///< at the root: announcements of later runs
 };
 
 template <class T>
@@ -94,23 +107,38 @@ class OrderedRoot {
 
 /// Awaits the announcements of all messages straight to or from the root, and calls `then(header, source)`
 /// for each. Whoever agrees with the root's counts announces what the root can tell alone; only from the
-/// others' cubes announcements come from any source. (Not from all: who starts a persistent gather anew could
-/// be mistaken for one that is late.)
+/// others' cubes announcements come from any source. Who agrees may have started a persistent operation anew
+/// by then: its announcement is kept for that run.
 template <class Then>
-Task<> await_straight(Channel headers, OrderedRoot& at_root, Then then) {
-  for (const StraightCube& source : at_root.straight()) {
+Task<> await_straight(Channel headers, OrderedRoot& at_root, std::vector<OrderedMemory::Early>& early,
+                      Then then) {
+  for (const StraightCube& cube : at_root.straight()) {
     DirectHeader header;
-    co_await headers.post_receive(bytes_of_object(header), source.gather_root);
-    then(header, source.gather_root);
+    const int source = cube.gather_root;
+    const auto kept = std::find_if(early.begin(), early.end(),
+                                   [&](const OrderedMemory::Early& one) { return one.source == source; });
+    if (kept != early.end()) {
+      header = kept->header;
+      early.erase(kept);
+    } else {
+      co_await headers.post_receive(bytes_of_object(header), source);
+    }
+    then(header, source);
   }
-  for (int i = 0; i < at_root.from_others(); ++i) {
+  for (int left = at_root.from_others(); left > 0;) {
     DirectHeader header;
     const int source = headers.source_of(co_await headers.post_receive_from_any(bytes_of_object(header)));
-    then(header, source);
+    if (at_root.agrees({source, source})) {
+      early.push_back({header, source});
+    } else {
+      then(header, source);
+      --left;
+    }
   }
 }
 
 /// Receives what goes straight to the root.
-Task<> receive_straight(Channel channel, const BlockList& blocks, OrderedRoot& at_root);
+Task<> receive_straight(Channel channel, const BlockList& blocks, OrderedRoot& at_root,
+                        std::vector<OrderedMemory::Early>& early);
 
 }  // namespace wisp::detail

@@ -91,6 +91,9 @@ constinit const Collective reduce_scatter_row{.name = "reduce_scatter",
   Buffer own = receive;
   if (is_in_place(send)) own.count = detail::as_size(counts[detail::as_size(comm.rank())]);
   detail::check_own_block(comm.rank(), call.name, "receive", own, blocks);
+  if (own.type != all.type && own.count > 0) {
+    detail::throw_error(MPI_ERR_TYPE, "{}: send and receive have different datatypes", call.name);
+  }
   call.items(op, own).operands(all, own, op);
   call.more().send = blocks;
   return detail::make_operation(comm, detail::reduce_scatter_row, options, std::move(call));

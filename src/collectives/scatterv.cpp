@@ -1,6 +1,6 @@
 #include "collectives/collective.hpp"
+#include "collectives/ordered_tree.hpp"
 #include "pattern/led_tree.hpp"
-#include "pattern/ordered_tree.hpp"
 #include "wisp/detail/settled.hpp"
 
 namespace wisp {
@@ -25,10 +25,10 @@ constexpr Algorithm scatterv_algorithms[] = {
      [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = blocks_from_root(channel, given);
        const std::uint64_t threshold = announced_threshold(channel.machine());
-       return scatterv_tree(std::move(channel), blocks, given.receive, given.root, threshold,
-                            std::static_pointer_cast<OrderedNode>(given.memory));
+       return settled(channel, scatterv_tree(channel, blocks, given.receive, given.root, threshold,
+                                             std::static_pointer_cast<OrderedMemory>(given.memory)));
      },
-     nullptr, make_memory<OrderedNode>}};
+     nullptr, make_memory<OrderedMemory>}};
 
 constexpr Alias scatterv_aliases[] = {{"binomial", "led"}};
 

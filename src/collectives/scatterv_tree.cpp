@@ -29,10 +29,10 @@ class Departures {
 }  // namespace
 
 Task<> scatterv_tree(Channel channel, BlockList blocks, Buffer receive, int root, std::uint64_t threshold,
-                     std::shared_ptr<OrderedNode> known) {
+                     std::shared_ptr<OrderedMemory> memory) {
   const OrderedHypercube cubes(channel.size(), root);
   const bool is_root = channel.rank() == root;
-  OrderedNode& node = *known;
+  OrderedNode& node = memory->node;
   if (!node.is_known) {
     co_await construct_ordered_tree(channel, cubes, is_root ? 0 : bytes_of(receive), threshold, node);
   }
@@ -54,9 +54,10 @@ Task<> scatterv_tree(Channel channel, BlockList blocks, Buffer receive, int root
     departures.send(at_root.left_over(child.cube), at_root.agrees(child.cube), child.record.gather_root);
   }
   if (!is_in_place(receive)) copy_block(blocks(root), receive);
-  co_await await_straight(channel.lane(1), at_root, [&](const DirectHeader& header, int source) {
-    departures.send(at_root.joined(header.cube), at_root.agrees(header.cube), source);
-  });
+  co_await await_straight(channel.lane(1), at_root, memory->early,
+                          [&](const DirectHeader& header, int source) {
+                            departures.send(at_root.joined(header.cube), at_root.agrees(header.cube), source);
+                          });
   co_await departures.posts;
   at_root.check();
 }

@@ -188,7 +188,7 @@ void define_comm(nb::module_& module) {
              return of.is_member() ? "wisp.Comm(rank " + std::to_string(of.rank()) + " of " + size + ")"
                                    : "wisp.Comm(no member of " + size + " ranks)";
            })
-      .def("__bool__", [](const Comm& of) { return !of.empty(); })
+      .def("__bool__", &Comm::is_member, "True where the caller is a member.")
       .def("range", &Comm::range, nb::arg("first"), nb::arg("last"), nb::arg("stride") = 1,
            "The ranks first, first + stride, … up to last (which is one of them), empty if last < first. "
            "Local, "

@@ -162,6 +162,25 @@ TEST(CommTest, WrongArgumentsAreErrorsThatNameCallArgumentValueAndBound) {
   double numbers = 0;
   EXPECT_EQ(error_of([&] { comm.allreduce(buffer_of(number), buffer_of(numbers), MPI_BXOR); }),
             "wisp::allreduce: op: MPI does not define this operator for elements of MPI_DOUBLE");
+  std::vector<float> floats(static_cast<std::size_t>(p));
+  const std::vector<int> ints(static_cast<std::size_t>(p));
+  EXPECT_EQ(error_of([&] {
+              comm.reduce_scatter(ints, Buffer(floats.data(), 1, MPI_FLOAT), std::vector<int>(ints.size(), 1),
+                                  MPI_SUM);
+            }),
+            "wisp::reduce_scatter: send and receive have different datatypes");
+  EXPECT_EQ(error_of([&] { comm.allreduce(buffer_of(std::as_const(value)), buffer_of(value), MPI_NO_OP); }),
+            "wisp::allreduce: op: MPI does not define this operator for elements of MPI_INT");
+  const std::vector<int> two_ints(2);
+  std::vector<int> two_sums(2);
+  MPI_Datatype derived = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_INT, &derived);
+  MPI_Type_commit(&derived);
+  EXPECT_EQ(error_of([&] {
+              comm.scan({two_ints.data(), 1, derived}, {two_sums.data(), 1, derived}, MPI_SUM);
+            }),
+            "wisp::scan: op: MPI does not define this operator for elements of a derived datatype");
+  MPI_Type_free(&derived);
   EXPECT_EQ(error_of([&] { comm.bcast(Buffer(&value, 1, MPI_DATATYPE_NULL), 0); }),
             "wisp::bcast: the datatype of buffer is MPI_DATATYPE_NULL");
   if (p > 1) {

@@ -135,6 +135,24 @@ TEST_F(IrregularMpiTest, DatatypesMayDifferAndHaveGaps) {
   MPI_Type_free(&two);
 }
 
+TEST_F(IrregularMpiTest, ABlockOfNothingNeedsNoDatatype) {
+  const int p = comm.size();
+  for (const std::string_view algorithm : algorithms_of("allgatherv")) {
+    std::vector<int> counts(static_cast<std::size_t>(p), 1), places;
+    counts.front() = 0;
+    for (int r = 0; r < p; ++r) places.push_back(r * static_cast<int>(sizeof(int)));
+    std::vector<MPI_Datatype> types(counts.size(), MPI_INT);
+    types.front() = MPI_DATATYPE_NULL;
+    const int own = comm.rank();
+    std::vector<int> all(counts.size(), -1), expected(counts.size());
+    std::iota(expected.begin(), expected.end(), 0);
+    expected.front() = -1;
+    comm.allgatherv({&own, comm.rank() == 0 ? 0U : 1U, MPI_INT}, Blocks(all.data(), counts, places, types),
+                    {.algorithm = algorithm});
+    EXPECT_EQ(all, expected) << algorithm;
+  }
+}
+
 TEST_F(IrregularMpiTest, TheEnvironmentSetsWhereMessagesAreDirect) {
   EXPECT_GE(direct_gatherv_ranks(comm), 2);
   setenv("WISP_DIRECT_RANKS", "1", 1);

@@ -116,6 +116,7 @@ class ObjectsTest(WispTest):
         self.assertEqual((self.world.rank, self.world.size), (MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size))
         self.assertFalse(self.world.range(1, 0))
         odd = self.world.range(1, (p - 2) // 2 * 2 + 1, 2) if p > 1 else self.world
+        self.assertEqual(bool(odd), odd.rank != MPI.UNDEFINED)
         self.assertEqual(odd.rank, r // 2 if r % 2 or p == 1 else MPI.UNDEFINED)
         backwards = self.world.subset(range(p)[::-1])
         self.assertEqual(backwards.translate(0, self.world), p - 1)

@@ -482,6 +482,46 @@ TEST(GathermTest, TooLittleRoomIsAnErrorOfTheRoot) {
   EXPECT_EQ(sentence, "wisp::gatherm: the ranks have 6 elements together, but receive has room for 5");
 }
 
+/// Elements of another type of the same signature at the root, or none at all there, or nothing anywhere.
+TEST(GathermTest, TheRootsDatatypeIsItsOwn) {
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  MPI_Datatype nothing = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_contiguous(0, MPI_INT, &nothing);
+  MPI_Type_commit(&pair);
+  MPI_Type_commit(&nothing);
+  simulate(cluster_of(3, 0), [&](Comm comm) -> Task<> {
+    const std::vector<int> mine(2, comm.rank());
+    const std::vector<int> expected = {0, 0, 1, 1, 2, 2};
+    std::vector<int> all(6, -1);
+    co_await gatherm(comm, {mine.data(), 1, pair}, all, 0, merge_of_ints());
+    if (comm.rank() == 0) {
+      EXPECT_EQ(all, expected);
+    }
+    std::fill(all.begin(), all.end(), -1);
+    co_await allgatherm(comm, mine, {all.data(), 3, pair}, merge_of_ints());
+    EXPECT_EQ(all, expected);
+
+    std::vector<int> of_others(4, -1);
+    co_await gatherm(comm, comm.rank() == 0 ? ConstBuffer() : mine, of_others, 0, merge_of_ints());
+    if (comm.rank() == 0) {
+      EXPECT_EQ(of_others, (std::vector<int>{1, 1, 2, 2}));
+    }
+    co_await allgatherm(comm, {mine.data(), 2, nothing}, {all.data(), 6, nothing}, merge_of_ints());
+    EXPECT_EQ(all, expected);
+
+    std::string odd;
+    try {
+      co_await allgatherm(comm, {mine.data(), 1, MPI_INT}, {all.data(), 3, pair}, merge_of_ints());
+    } catch (const Error& error) {
+      odd = error.what();
+    }
+    EXPECT_EQ(odd, "wisp::allgatherm: the ranks have 12 bytes together, but an element of receive has 8");
+  });
+  MPI_Type_free(&pair);
+  MPI_Type_free(&nothing);
+}
+
 TEST(PersistentTest, StartsAgainAndAgainWithNewData) {
   const test::AffineType affine;
   for (const int p : {1, 2, 3, 5, 8, 13}) {

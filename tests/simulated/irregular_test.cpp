@@ -8,9 +8,9 @@
 
 #include "clusters.hpp"
 #include "collectives/algorithms.hpp"
+#include "collectives/ordered_tree.hpp"
 #include "comm/comm_access.hpp"
 #include "effort.hpp"
-#include "pattern/ordered_tree.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 #include "wisp/simulate.hpp"
@@ -191,7 +191,7 @@ Task<> gather_by_tree(Comm comm, const Problem& problem, int root) {
     blocks = detail::BlockList::irregular(Blocks(all, problem.counts, problem.displacements), comm.size());
   }
   co_await detail::gatherv_tree(channel, mine, blocks, root, detail::no_threshold,
-                                std::make_shared<detail::OrderedNode>());
+                                std::make_shared<detail::OrderedMemory>());
   if (comm.rank() == root) {
     EXPECT_EQ(all, problem.expected);
   }
@@ -206,7 +206,7 @@ Task<> scatter_by_tree(Comm comm, const Problem& problem, int root) {
         ConstBlocks(problem.expected, problem.counts, problem.displacements), comm.size());
   }
   co_await detail::scatterv_tree(channel, blocks, mine, root, detail::no_threshold,
-                                 std::make_shared<detail::OrderedNode>());
+                                 std::make_shared<detail::OrderedMemory>());
   EXPECT_EQ(mine, expected);
 }
 
@@ -584,6 +584,56 @@ TEST(IrregularTest, SeveralRanksThatDisagreeAreAnErrorToo) {
       }
     });
     EXPECT_EQ(errors, 1) << algorithm;
+  }
+}
+
+/// Ranks 6 and 7 have twice what the root's counts give them; rank 2, which agrees, starts anew while rank 6
+/// is still behind.
+Task<> disagree_again_and_again(Comm comm, bool gathers, std::string_view algorithm) {
+  constexpr std::size_t block = 200000;
+  constexpr std::size_t place = 2 * block;
+  const auto me = static_cast<std::size_t>(comm.rank());
+  std::vector<std::int64_t> counts = {0, 0, block, 0, 0, 0, block, block};
+  std::vector<char> mine(static_cast<std::size_t>(counts[me]));
+  std::vector<std::int64_t> places(8);
+  for (std::size_t r = 0; r < places.size(); ++r) places[r] = static_cast<std::int64_t>(place * r);
+  if (me == 0) counts[6] = counts[7] = block / 2;
+  std::vector<char> all(8 * place);
+  const auto blocks = Blocks(all.data(), counts, places, MPI_BYTE);
+  const CollectiveOptions options{.algorithm = algorithm};
+  Request request =
+      gathers ? comm.gatherv_init(mine, blocks, 0, options) : comm.scatterv_init(blocks, mine, 0, options);
+  for (int run = 0; run < 4; ++run) {
+    const auto value = static_cast<char>('A' + run);
+    std::fill(mine.begin(), mine.end(), gathers ? value : '-');
+    std::fill(all.begin(), all.end(), gathers ? '-' : value);
+    if (me == 6) simulated_work(comm, 1);
+    bool has_failed = false;
+    try {
+      request.start();
+      co_await request;
+    } catch (const Error&) {
+      has_failed = true;
+    }
+    if (me == (gathers ? 0 : 6)) {
+      EXPECT_TRUE(has_failed) << algorithm << ", run " << run;
+    }
+    if (gathers ? me == 0 : me == 2) {
+      const char* of_2 = gathers ? all.data() + 2 * place : mine.data();
+      EXPECT_EQ(std::string(of_2, block), std::string(block, value)) << algorithm << ", run " << run;
+    }
+  }
+}
+
+TEST(IrregularTest, WhoAgreesWithTheRootGetsNoBlockOfAnotherRunOfAPersistentOperation) {
+  for (const bool gathers : {true, false}) {
+    for (const std::string_view algorithm : algorithms_of(gathers ? "gatherv" : "scatterv")) {
+      for (const int seed : {0, 1, 2, 3}) {
+        SimulationOptions cluster = cluster_of(8, seed);
+        cluster.nodes = {};
+        simulate(cluster, [&](Comm comm) { return disagree_again_and_again(comm, gathers, algorithm); });
+      }
+    }
   }
 }
 
