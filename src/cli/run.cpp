@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -31,13 +32,14 @@ struct Arguments {
 void add_options(CLI::App& command, Arguments& arguments) {
   command.add_option(
       "--calls", arguments.calls,
-      "What is taken over, as in gatherv,scatterv,bcast:65536,reduce:64-4096 (all sizes, up to so many bytes, "
+      "What is taken over, as in gatherv,scatterv,bcast:65536,reduce:64-4096 (all sizes, up to so many "
+      "bytes, "
       "or between), ibcast, bcast_init; 'all', 'iall', 'all_init', 'none'; without it, what pays");
   command.add_option("--table", arguments.table, "What wisp tune has measured")->check(CLI::ExistingFile);
   command.add_option("--after", arguments.after, "Calls of a communicator that are left to MPI (16)")
       ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   command.add_flag("--report", arguments.reports, "Say at the end how often each call was taken over");
-  command.add_option("PROGRAM", arguments.program, "The program and its arguments, behind --")->required();
+  command.add_option("PROGRAM", arguments.program, "The program, and its own arguments")->required();
   command.footer(
       "Examples:\n"
       "  mpirun -n 64 wisp run -- ./simulation input.txt\n"
@@ -89,12 +91,33 @@ Command add_run(CLI::App& app) {
   return {command, [] { return 2; }};  // run_preloaded has done it before
 }
 
+namespace {
+
+/// The arguments behind `wisp run`, the last one first: options behind the program are the program's, also
+/// where there is no -- before it.
+std::vector<std::string> with_program_apart(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> all(argv + 2, argv + argc);
+  for (auto next = all.begin(); next != all.end() && *next != "--"; ++next) {
+    if (!next->starts_with('-')) {
+      all.insert(next, "--");
+      break;
+    }
+    const CLI::Option* option = app.get_option_no_throw(*next);
+    const bool takes_value = option != nullptr && option->get_expected_max() > 0;
+    if (takes_value && next + 1 != all.end()) ++next;
+  }
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
 int run_preloaded(int argc, char** argv) {
   CLI::App app("Run an unmodified MPI program with wisp's collectives under it", "wisp run");
   Arguments arguments;
   add_options(app, arguments);
   try {
-    app.parse(argc - 1, argv + 1);
+    app.parse(with_program_apart(app, argc, argv));
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {

@@ -70,6 +70,12 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return begun(code, *provided);
 }
 
+int MPI_Finalize() {
+  static const auto native = next_of("MPI_Finalize", &PMPI_Finalize);
+  process.take_no_more();
+  return native();
+}
+
 int MPI_Query_thread(int* provided) {
   static const auto native = next_of("MPI_Query_thread", &PMPI_Query_thread);
   const int code = native(provided);

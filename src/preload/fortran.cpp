@@ -6,7 +6,13 @@
 // MPI's standard ABI leaves Fortran to libraries that call the names of C.
 #if defined(OPEN_MPI) || defined(MPICH_VERSION)
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -16,11 +22,40 @@ namespace {
 
 using namespace wisp::preload;
 
+/// What the program's Fortran would have called. Its library may be one that the program has loaded for one
+/// of its own alone, where nothing comes after this one.
+void* find_loaded(const char* name) {
+  std::vector<std::string> files;
+  const auto note = [](dl_phdr_info* library, std::size_t, void* to) {
+    static_cast<std::vector<std::string>*>(to)->emplace_back(library->dlpi_name);
+    return 0;
+  };
+  dl_iterate_phdr(note, &files);
+  Dl_info here{};
+  dladdr(reinterpret_cast<const void*>(&find_loaded), &here);
+  for (const std::string& file : files) {
+    void* library = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    void* found = dlsym(library, name);
+    dlclose(library);
+    Dl_info there{};
+    if (found != nullptr && dladdr(found, &there) != 0 && there.dli_fbase != here.dli_fbase) return found;
+  }
+  return nullptr;
+}
+template <class Function>
+Function* of_fortran(const char* name) {
+  if (Function* next = next_of<Function>(name, nullptr)) return next;
+  if (void* found = find_loaded(name)) return reinterpret_cast<Function*>(found);
+  std::fprintf(stderr, "wisp preload: %s of MPI's Fortran library is not to be found\n", name);
+  std::abort();
+}
+
 using Init = void(MPI_Fint* error);
 using InitThread = void(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error);
 
 MPI_Fint begin_with_threads(const char* name, MPI_Fint required, MPI_Fint& provided) {
-  const auto native = next_of<InitThread>(name, nullptr);
+  const auto native = of_fortran<InitThread>(name);
   const bool is_raised = Process::wants_threads();
   MPI_Fint level = is_raised ? MPI_THREAD_MULTIPLE : required;
   MPI_Fint code = MPI_SUCCESS;
@@ -33,7 +68,7 @@ MPI_Fint begin(const char* name, const char* name_with_threads) {
   MPI_Fint level = MPI_THREAD_SINGLE;
   if (Process::wants_threads()) return begin_with_threads(name_with_threads, level, level);
   MPI_Fint code = MPI_SUCCESS;
-  next_of<Init>(name, nullptr)(&code);
+  of_fortran<Init>(name)(&code);
   PMPI_Query_thread(&level);
   return begun(code, level);
 }
@@ -55,8 +90,12 @@ namespace {
 static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of Fortran are passed on as they are");
 
 void* address(void* given) {
-  if (given == &mpi_fortran_in_place_) return MPI_IN_PLACE;
-  if (given == &mpi_fortran_bottom_) return MPI_BOTTOM;
+  static const void* const in_place =
+      &mpi_fortran_in_place_ != nullptr ? &mpi_fortran_in_place_ : find_loaded("mpi_fortran_in_place_");
+  static const void* const bottom =
+      &mpi_fortran_bottom_ != nullptr ? &mpi_fortran_bottom_ : find_loaded("mpi_fortran_bottom_");
+  if (given == in_place) return MPI_IN_PLACE;
+  if (given == bottom) return MPI_BOTTOM;
   return given;
 }
 
@@ -125,6 +164,13 @@ MPI_Status* status_of(MPI_F08_status* given) {
 MPI_Status* statuses_of(MPI_F08_status* given) {
   return given == MPI_F08_STATUSES_IGNORE ? MPI_STATUSES_IGNORE : reinterpret_cast<MPI_Status*>(given);
 }
+/// MPI_Finalize of Fortran, which clears up more than that of C.
+MPI_Fint finish(const char* name) {
+  process.take_no_more();
+  MPI_Fint code = MPI_SUCCESS;
+  of_fortran<Init>(name)(&code);
+  return code;
+}
 /// Of the first of an array, as the library itself answers: MPICH 4.0's counts from zero.
 MPI_Fint first_index() {
   using TestAny = void(MPI_Fint * count, MPI_Fint * requests, MPI_Fint * index, MPI_Fint * flag,
@@ -136,7 +182,7 @@ MPI_Fint first_index() {
     MPI_Fint code = MPI_SUCCESS;
     MPI_Request sent = MPI_REQUEST_NULL;
     PMPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &sent);
-    next_of<TestAny>("mpi_testany_f08_", nullptr)(&one, &sent, &index, &flag, MPI_F08_STATUS_IGNORE, &code);
+    of_fortran<TestAny>("mpi_testany_f08_")(&one, &sent, &index, &flag, MPI_F08_STATUS_IGNORE, &code);
     return index;
   }();
   return first;
@@ -164,6 +210,7 @@ extern "C" {
 WISP_F08(init, (), begin("mpi_init_f08_", "mpi_init_thread_f08_"))
 WISP_F08(init_thread, (MPI_Fint * required, MPI_Fint* provided, ),
          begin_with_threads("mpi_init_thread_f08_", *required, *provided))
+WISP_F08(finalize, (), finish("mpi_finalize_f08_"))
 WISP_F08(query_thread, (MPI_Fint * provided, ), MPI_Query_thread(provided))
 WISP_F08(comm_free, (MPI_Fint * comm, ), MPI_Comm_free(comm))
 WISP_F08(comm_disconnect, (MPI_Fint * comm, ), MPI_Comm_disconnect(comm))

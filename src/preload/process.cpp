@@ -142,7 +142,7 @@ void Process::report() const {
 void Process::end() {
   progress.end();
   if (counts_) report();
-  may_take_ = {};
+  take_no_more();
   counts_ = false;
 }
 

@@ -32,6 +32,9 @@ class Process {
   /// When MPI has begun, on all ranks of MPI_COMM_WORLD: reads the environment of rank 0, and agrees on it.
   /// `level` is the one of MPI_Init_thread that the program has, whatever MPI serves.
   void begin(int level);
+  /// From MPI_Finalize on, before functions of the program's run there: MPICH does not bear that anybody
+  /// looks for what is kept with MPI_COMM_SELF while it is let go.
+  void take_no_more() { may_take_ = {}; }
   /// When it ends.
   void end();
 

@@ -165,6 +165,7 @@ int Progress::hand_out(Request started, Served& served, MPI_Request* request) {
 
 void Progress::look_now_and_then() {
   constexpr auto between_looks = std::chrono::microseconds(20);
+  detail::FramePool::let_rest(0);  // what ends here was made by other threads, which need it again
   std::unique_lock held(mutex_);
   while (!ends_) {
     has_work_.wait(held, [this] { return ends_ || in_flight_ > 0; });

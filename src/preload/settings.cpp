@@ -78,10 +78,11 @@ void parse_entry(std::string_view entry, Settings& settings) {
       return;
     }
   }
-  throw_error(
-      MPI_ERR_ARG,
-      "WISP_PRELOAD: {} is none of all, none, {}, nor, with an i before it, the nonblocking form of one",
-      name, detail::joined(names));
+  throw_error(MPI_ERR_ARG,
+              "WISP_PRELOAD: '{}' is none of all, none, {}, nor the nonblocking or persistent form of one, "
+              "as ibcast or "
+              "bcast_init",
+              name, detail::joined(names));
 }
 
 /// How far apart two numbers are, in powers of two.
@@ -112,6 +113,7 @@ Tuning Tuning::parse(std::string_view text) {
   Tuning tuning;
   for (int number = 1; !text.empty(); ++number) {
     std::string_view line = take_until('\n', text);
+    while (line.ends_with(' ') || line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.front() == '#') continue;
     const std::string_view whole = line;
     const std::optional<Call> call = find_call(take_until(' ', line));
@@ -150,9 +152,11 @@ Settings Settings::parse(std::string_view calls, std::string_view after, std::st
   Settings settings;
   settings.is_named = !calls.empty();
   const std::string_view all = calls;
+  if (all.ends_with(','))
+    throw_error(MPI_ERR_ARG, "WISP_PRELOAD: {}: there is nothing behind the last comma", all);
   while (!calls.empty()) {
     const std::string_view entry = take_until(',', calls);
-    if (entry == "none" && entry != all) {
+    if ((entry == "none" || entry.starts_with("none:")) && all != "none") {
       throw_error(MPI_ERR_ARG, "WISP_PRELOAD: {}: none stands alone", all);
     }
     parse_entry(entry, settings);
@@ -160,7 +164,10 @@ Settings Settings::parse(std::string_view calls, std::string_view after, std::st
   if (!after.empty() && !read(after, settings.calls_before)) {
     throw_error(MPI_ERR_ARG, "WISP_PRELOAD_AFTER = {} is not a number from 0 on", after);
   }
-  settings.reports = !report.empty() && report != "0";
+  if (!report.empty() && report != "0" && report != "1") {
+    throw_error(MPI_ERR_ARG, "WISP_PRELOAD_REPORT = {} is neither 1 nor 0", report);
+  }
+  settings.reports = report == "1";
   settings.tuning = Tuning::parse(table);
   return settings;
 }

@@ -125,6 +125,15 @@ class Programs(unittest.TestCase):
         counts = taken(self.assert_same([program], 3, "--calls", "all", "--after", "0", "--report"))
         self.assertEqual(counts["bcast"], (100, 0))
 
+    def test_what_runs_in_finalize_may_communicate(self):
+        program = self.compile("hooks.c")
+        for ranks in RANKS[:4]:
+            for calls in ("all", "all,iall"):
+                self.assert_same([program], ranks, "--calls", calls, "--after", "0")
+
+    def test_memory_does_not_grow(self):
+        self.assert_same([self.compile("memory.c")], 2, "--calls", "all,iall", "--after", "0")
+
     def test_tools_are_stacked_on_both_sides(self):
         program = [self.compile("collectives.c"), "7", "100"]
         tool = self.compile("tool.c", "-shared", "-fPIC")
@@ -154,6 +163,16 @@ class Programs(unittest.TestCase):
                     self.assertEqual(taken(report)["gatherv"], (40, 0), name)
 
     @unittest.skipIf(FC == "none", "there is no Fortran compiler")
+    def test_fortran_that_is_loaded_later(self):
+        program = self.compile("loads.c", "-ldl")
+        for module in ("mpi", "mpi_f08"):
+            flags = ["-cpp", "-w", "-shared", "-fPIC", f"-DMODULE={module}", f"-DUSE_{module}"]
+            plugin = self.compile("plugin.f90", *flags, name=module)
+            for ranks in RANKS[:3]:
+                for calls in ("none", "all", "all,iall"):
+                    self.assert_same([program, plugin], ranks, "--calls", calls, "--after", "0")
+
+    @unittest.skipIf(FC == "none", "there is no Fortran compiler")
     def test_requests_of_fortran(self):
         flags = ["-cpp", "-w"]
         calls = "all,iall"
@@ -167,7 +186,10 @@ class Programs(unittest.TestCase):
     def test_wrong_settings_end_the_program_with_a_sentence(self):
         program = self.compile("errors.c")
         for options, sentence in (
-                (("--calls", "gather,broadcast"), "WISP_PRELOAD: broadcast is none of all, none, barrier, bcast"),
+                (("--calls", "gather,broadcast"), "WISP_PRELOAD: 'broadcast' is none of all, none, barrier, bcast"),
+                (("--calls", "gather,,bcast"), "WISP_PRELOAD: '' is none of all, none, barrier, bcast"),
+                (("--calls", "gather,"), "WISP_PRELOAD: gather,: there is nothing behind the last comma"),
+                (("--calls", "none:5"), "WISP_PRELOAD: none:5: none stands alone"),
                 (("--calls", "bcast:"), "WISP_PRELOAD: bcast:: sizes are most, or least-most, in bytes"),
                 (("--calls", "bcast:4-"), "WISP_PRELOAD: bcast:4-: sizes are most, or least-most, in bytes"),
                 (("--calls", "all,none"), "WISP_PRELOAD: all,none: none stands alone"),
@@ -182,6 +204,13 @@ class Programs(unittest.TestCase):
         table.write_text("bcast 4 1 8\n")
         _, _, said = preloaded([program], 2, "--table", str(table))
         self.assertIn("WISP_PRELOAD_TABLE: line 1, 'bcast 4 1 8', is not 'operation ranks nodes bytes times-faster'", said)
+
+    def test_options_behind_the_program_are_its_own(self):
+        for command in (["--calls", "none", "echo", "--report"], ["--after=3", "--", "echo", "--report"],
+                        ["echo", "--report"]):
+            self.assertEqual(launch([WISP, "run", *command], 1)[:2], (0, ["--report"]))
+        environment = ["env", "WISP_PRELOAD_REPORT=no", WISP, "run", "--", self.compile("errors.c")]
+        self.assertIn("WISP_PRELOAD_REPORT = no is neither 1 nor 0", launch(environment, 2)[2])
 
     def test_what_cannot_be_run(self):
         code, _, said = launch([WISP, "run", "--", "/nobody/has/this"], 1)
