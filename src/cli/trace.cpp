@@ -121,7 +121,9 @@ Command add_trace(CLI::App& app) {
   command->add_option("--output", arguments->output,
                       "The page, or, with the ending .svg, the picture alone; without it, FILE.html");
   const CLI::Validator seconds = with_unit({{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
-  command->add_option("--begin", arguments->begin, "Draw from here on, as in 20ms; without it, from the start")->transform(seconds);
+  command
+      ->add_option("--begin", arguments->begin, "Draw from here on, as in 20ms; without it, from the start")
+      ->transform(seconds);
   command->add_option("--end", arguments->end, "Draw up to here; without it, to the end")->transform(seconds);
   command->add_option("--messages", arguments->messages, "Draw no more than these")->capture_default_str();
   command->add_option("--operations", arguments->operations, "The same, the longest of them")
