@@ -4,6 +4,7 @@
 
 #include "c/block_arguments.hpp"
 #include "c/shims.hpp"
+#include "neighborhood/made_on_all.hpp"
 #include "transport/mpi_attribute.hpp"
 
 // The names of wisp/iso.h: a neighborhood is an attribute of the communicator that stands for it.
@@ -37,11 +38,15 @@ int Iso_neighborhood_create(MPI_Comm cartcomm, int s, const int relative_coordin
   return guarded("Iso_neighborhood_create", [&] {
     out(isocomm, "isocomm");
     const Torus torus = Torus::of_cart(cartcomm);
-    const Offsets offsets = offsets_of(torus.dimensions(), s, relative_coordinates, "relative_coordinates");
     MPI_Comm made = MPI_COMM_NULL;
     detail::check_mpi(MPI_Comm_dup(cartcomm, &made), "MPI_Comm_dup");
     try {
-      kept_with(made)->neighborhood = Neighborhood::create(Comm::duplicate(made), Stencil(torus, offsets));
+      const Comm on = Comm::duplicate(made);
+      const Stencil stencil = detail::made_on_all(on, [&] {
+        return Stencil(torus,
+                       offsets_of(torus.dimensions(), s, relative_coordinates, "relative_coordinates"));
+      });
+      kept_with(made)->neighborhood = Neighborhood::create(on, stencil);
     } catch (...) {
       MPI_Comm_free(&made);
       throw;

@@ -134,6 +134,8 @@ Plan make_plan_of_lists(const Neighborhood::State& state, const char* call, Aske
     throw_error(MPI_ERR_ARG, "{}: {} is for neighborhoods of offsets, and this one was made of lists", call,
                 asked.ports != 0 ? "ports" : "algorithm");
   }
+  const bool is_alltoall = asked.pattern == NeighborPattern::alltoall;
+  check_extent(is_alltoall ? state.targets.size() : 1, asked.send);
   check_extent(state.sources.size(), asked.receive);
   ScheduleFacts facts;
   facts.rounds = static_cast<int>(targets.ranks.size());

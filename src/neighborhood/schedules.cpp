@@ -250,7 +250,7 @@ Schedule torus_schedule(const Torus& torus, const Offsets& reduced, NeighborPatt
         const auto round = static_cast<int>(routes.rounds.size());
         routes.rounds.push_back(along(reduced.dimensions(), j, sign));
         for (int i = 0; i < reduced.size(); ++i) {
-          if (sign * reduced[i][place] >= hop && !stays(torus, reduced[i])) {
+          if (!stays(torus, reduced[i]) && sign * reduced[i][place] >= hop) {
             routes.of_block[as_size(i)].push_back(round);
           }
         }

@@ -131,9 +131,9 @@ Shift Torus::shift(int rank, std::span<const int> offset) const {
   Shift shift{};
   for (const int sign : {-1, 1}) {
     for (std::size_t j = 0; j < std::min(here.size(), offset.size()); ++j) {
-      // An offset may be as large as an int: reduced first, so that the sum stays one.
-      const int c = periods_[j] != 0 ? offset[j] % dims_[j] : std::clamp(offset[j], -dims_[j], dims_[j]);
-      there[j] = here[j] + sign * c;
+      const std::int64_t n = dims_[j];
+      const std::int64_t at = here[j] + sign * std::int64_t{offset[j]};
+      there[j] = static_cast<int>(periods_[j] != 0 ? at % n : std::clamp<std::int64_t>(at, -1, n));
     }
     if (offset.size() != here.size()) there.resize(offset.size());
     (sign < 0 ? shift.source : shift.target) = rank_at(there);

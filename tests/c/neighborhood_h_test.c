@@ -318,6 +318,11 @@ static void test_iso(void) {
   }
   MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &cart);
   EXPECT(Iso_neighborhood_create(MPI_COMM_WORLD, S, offsets, &isocomm) == MPI_ERR_TOPOLOGY);
+  setenv("WISP_CHECK", "1", 1);
+  EXPECT(Iso_neighborhood_create(cart, rank == 0 ? -1 : S, offsets, &isocomm) != MPI_SUCCESS);
+  EXPECT(Iso_neighborhood_create(cart, S, rank == size - 1 ? NULL : offsets, &isocomm) != MPI_SUCCESS);
+  EXPECT(isocomm == MPI_COMM_NULL);
+  unsetenv("WISP_CHECK");
   OK(Iso_neighborhood_create(cart, S, offsets, &isocomm));
   MPI_Comm_free(&cart);
   OK(Iso_neighbor_alltoall_init(in, COUNT, MPI_INT, out, COUNT, MPI_INT, isocomm, &requests[0]));

@@ -192,6 +192,12 @@ TEST(TorusTest, RefusesWrongSizes) {
   EXPECT_THROW(Torus({3, -2}), Error);
   EXPECT_THROW(Torus({3, 2}, {1}), Error);
   EXPECT_THROW(Torus({1 << 20, 1 << 20}), Error);
+  const Torus largest({2147483647});
+  EXPECT_EQ(largest.relative_rank(2147483646, Vector{2147483646}), 2147483645);
+  EXPECT_EQ(largest.relative_rank(3, Vector{-2147483647 - 1}), 2);
+  const Torus line({2147483647}, {0});
+  EXPECT_EQ(line.relative_rank(2147483646, Vector{2147483647}), MPI_PROC_NULL);
+  EXPECT_EQ(line.shift(2147483646, Vector{2147483646}).source, 0);
   EXPECT_THROW(Torus({3, 3}).relative_rank(9, Vector{0, 0}), Error);
   EXPECT_THROW(Torus({3, 3}).relative_rank(0, Vector{0}), Error);
   EXPECT_THROW(Offsets({{1, 0}, {1}}), Error);

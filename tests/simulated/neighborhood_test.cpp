@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 
 #include "clusters.hpp"
@@ -82,6 +83,19 @@ TEST(NeighborhoodTest, EveryScheduleBringsEveryBlockOnTheRightSide) {
         });
         if (HasFailure()) return;
       }
+    }
+  }
+}
+
+TEST(NeighborhoodTest, OffsetsMayBeAsLargeAsAnInt) {
+  constexpr int most = std::numeric_limits<int>::max();
+  for (const int periodic : {0, 1}) {
+    for (const NeighborOptions& options : all_options()) {
+      simulate(cluster_of(4, 0), [&](Comm comm) -> Task<> {
+        const Neighborhood on(comm, Stencil(Torus({4}, {periodic}), Offsets{{1}, {-1}, {most}, {-most - 1}}));
+        co_await exchange_regular(on, NeighborPattern::alltoall, options, 2);
+        co_await exchange_regular(on, NeighborPattern::allgather, options, 2);
+      });
     }
   }
 }
