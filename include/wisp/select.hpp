@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -137,11 +136,10 @@ Task<T> nth_element_on(Channel channel, std::vector<T> open, Slot elements, Slot
 /// What is known of all ranks before a selection; the least and the most that they ask for must be the same.
 struct SelectionCensus {
   SortCensus counts;
-  Slot least = std::numeric_limits<Slot>::max();
-  Slot most = 0;
+  LeastAndMost asked;
 
   static SelectionCensus combine(const SelectionCensus& a, const SelectionCensus& b) {
-    return {SortCensus::combine(a.counts, b.counts), std::min(a.least, b.least), std::max(a.most, b.most)};
+    return {SortCensus::combine(a.counts, b.counts), LeastAndMost::combine(a.asked, b.asked)};
   }
 };
 
@@ -149,7 +147,8 @@ struct SelectionCensus {
 template <class T, class Less>
 Task<Slot> count_for_selection(Channel channel, std::span<const T> data, const char* argument, Slot asked) {
   const std::string name = channel.operation();
-  const SelectionCensus mine{SortCensus::of(data.size(), has_unordered<T, Less>(data)), asked, asked};
+  const SelectionCensus mine{SortCensus::of(data.size(), has_unordered<T, Less>(data)),
+                             LeastAndMost::of(asked)};
   const auto census =
       co_await exscan_total(std::move(channel), mine, SelectionCensus{}, &SelectionCensus::combine);
   const SelectionCensus& all = census.total;
@@ -158,10 +157,10 @@ Task<Slot> count_for_selection(Channel channel, std::span<const T> data, const c
                 name + ": " + std::to_string(all.counts.ranks_at_fault) +
                     " ranks have NaN among their elements, which the given order does not place");
   }
-  if (all.least != all.most) {
+  if (all.asked.least != all.asked.most) {
     throw Error(MPI_ERR_ARG, name + ": " + argument + " = " + std::to_string(asked) +
-                                 ", but the ranks give from " + std::to_string(all.least) + " to " +
-                                 std::to_string(all.most));
+                                 ", but the ranks give from " + std::to_string(all.asked.least) + " to " +
+                                 std::to_string(all.asked.most));
   }
   co_return all.counts.elements;
 }

@@ -37,7 +37,8 @@ namespace wisp {
 /// many elements as a rank has and for p samples; or, where ranks are many, by Janus Quicksort: O(α log² p +
 /// β n/p log p) expected, memory for four times ⌈n/p⌉ elements; or, with few elements on many ranks, by
 /// quicksort on a hypercube: about α (log² p)/2. Whichever is fastest, unless `options` name one. Sources:
-/// Axtmann, Wiebigke, Sanders 2018, section VII; Axtmann, Sanders 2017.
+/// Axtmann, Wiebigke, Sanders 2018, section VII; Axtmann, Sanders 2017. All options but `progress` are the
+/// same on all ranks; that those which are used are not is an Error on every rank.
 template <class T, class Less = Ascending>
 void sort(const Comm& comm, std::vector<T>& data, Less less = {}, const SortOptions& options = {});
 template <class T, class Less, detail::ProjectionOf<T> Projection>
@@ -77,21 +78,51 @@ Task<std::vector<std::uint64_t>> async_argsort(const Comm& comm, std::span<const
 
 namespace detail {
 
+/// Of a number that each rank has.
+struct LeastAndMost {
+  Slot least = ~Slot{0};
+  Slot most = 0;
+
+  static LeastAndMost of(Slot number) { return {number, number}; }
+  static LeastAndMost combine(const LeastAndMost& a, const LeastAndMost& b) {
+    return {std::min(a.least, b.least), std::max(a.most, b.most)};
+  }
+};
+
 /// What is agreed on before a sort begins.
 struct SortCensus {
   Slot elements = 0;
   Slot fewest = ~Slot{0};
   Slot most = 0;
   Slot ranks_at_fault = 0;  ///< with NaN, or numbers of elements that do not agree
+  LeastAndMost way;         ///< of `way_of`
+  LeastAndMost sampling;    ///< of `sampling_of`
 
-  static SortCensus of(std::size_t elements, bool is_at_fault) {
-    return {elements, elements, elements, is_at_fault ? Slot{1} : 0};
+  static SortCensus of(std::size_t elements, bool is_at_fault, const SortOptions& options = {}) {
+    return {elements,
+            elements,
+            elements,
+            is_at_fault ? Slot{1} : 0,
+            LeastAndMost::of(way_of(options)),
+            LeastAndMost::of(sampling_of(options))};
   }
   static SortCensus combine(const SortCensus& a, const SortCensus& b) {
-    return {a.elements + b.elements, std::min(a.fewest, b.fewest), std::max(a.most, b.most),
-            a.ranks_at_fault + b.ranks_at_fault};
+    return {a.elements + b.elements,
+            std::min(a.fewest, b.fewest),
+            std::max(a.most, b.most),
+            a.ranks_at_fault + b.ranks_at_fault,
+            LeastAndMost::combine(a.way, b.way),
+            LeastAndMost::combine(a.sampling, b.sampling)};
   }
 };
+
+inline void check_same_options(const char* call, const LeastAndMost& numbers, const char* options) {
+  if (numbers.least == numbers.most) return;
+  throw Error(MPI_ERR_ARG, std::string(call) + ": options differ between ranks (" + options + ")");
+}
+inline void check_same_way(const char* call, const SortCensus& total) {
+  check_same_options(call, total.way, "algorithm, stable, assignment or make_group");
+}
 
 inline Task<PrefixAndTotal<SortCensus>> take_census(Channel channel, SortCensus mine) {
   return exscan_total(std::move(channel), mine, SortCensus{}, &SortCensus::combine);
@@ -121,6 +152,7 @@ Task<> move_to_slots(Channel channel, Balance balance, std::vector<T>& data, Slo
 template <class T, class Less>
 Task<> sort_counted(Channel channel, std::vector<T>& data, PrefixAndTotal<SortCensus> census, Less less,
                     const SortOptions& options) {
+  check_same_way(channel.operation(), census.total);
   const Slot elements = census.total.elements;
   const Slot most = census.total.most;
   const SortAlgorithm algorithm = choose_sort(channel, elements, most, sizeof(T), options);
@@ -136,6 +168,7 @@ Task<> sort_counted(Channel channel, std::vector<T>& data, PrefixAndTotal<SortCe
     co_await quicksort.run(balance);
     co_return;
   }
+  check_same_options(channel.operation(), census.total.sampling, "seed or numbers of samples");
   if (census.total.fewest != census.total.most) {
     if (options.progress) options.progress({"balance", 0, elements});
     co_await move_to_slots(channel, balance, data, census.before.elements);
@@ -174,7 +207,7 @@ struct AscentCensus {
 template <class T, class Less>
 Task<> sort_on(Channel channel, std::vector<T>& data, Less less, SortOptions options) {
   using Census = AscentCensus<T>;
-  const SortCensus counts = SortCensus::of(data.size(), has_unordered<T, Less>(data));
+  const SortCensus counts = SortCensus::of(data.size(), has_unordered<T, Less>(data), options);
   const auto combine = [&less](const Census& a, const Census& b) { return Census::combine(a, b, less); };
   const auto [before, total] =
       co_await exscan_total(channel, Census::of(data, counts, less), Census{}, combine);
@@ -183,6 +216,7 @@ Task<> sort_on(Channel channel, std::vector<T>& data, Less less, SortOptions opt
                 "wisp::sort: " + std::to_string(total.counts.ranks_at_fault) +
                     " ranks have NaN among their elements, which the given order does not place");
   }
+  check_same_way(channel.operation(), total.counts);
   const bool is_named = !options.algorithm.empty() || options.make_group;
   if (total.ascends && !is_named) {
     if (total.counts.fewest == total.counts.most) co_return;
@@ -243,7 +277,7 @@ Task<> sort_by_key_on(Channel channel, std::vector<Key>& keys, std::vector<Value
     Value value;
   };
   const bool is_wrong = keys.size() != values.size() || has_unordered<Key, Less>(keys);
-  const auto census = co_await take_census(channel, SortCensus::of(keys.size(), is_wrong));
+  const auto census = co_await take_census(channel, SortCensus::of(keys.size(), is_wrong, options));
   if (census.total.ranks_at_fault > 0) {
     throw Error(MPI_ERR_ARG, "wisp::sort_by_key: " + std::to_string(census.total.ranks_at_fault) +
                                  " ranks have other numbers of keys and values (here " +

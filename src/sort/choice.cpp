@@ -1,7 +1,11 @@
 #include "wisp/detail/sort/choice.hpp"
+
+#include <bit>
+
 #include "collectives/collective.hpp"
 #include "pattern/radix_grid.hpp"
 #include "transport/throw_error.hpp"
+#include "wisp/detail/mix.hpp"
 #include "wisp/detail/sort/splitters.hpp"
 
 namespace wisp::detail {
@@ -53,6 +57,22 @@ double seconds_of_merge(const Machine& machine, int ranks, double of_rank, Slot 
 }
 
 }  // namespace
+
+Slot way_of(const SortOptions& options) {
+  Slot number =
+      (options.stable ? 1 : 0) + (options.make_group ? 2 : 0) + 4 * static_cast<Slot>(options.assignment);
+  for (const char letter : options.algorithm) number = mix(number ^ static_cast<unsigned char>(letter));
+  return number;
+}
+
+Slot sampling_of(const SortOptions& options) {
+  Slot number = options.seed;
+  for (const double one : {options.samples_per_log_ranks, options.samples_per_element,
+                           static_cast<double>(options.fewest_samples)}) {
+    number = mix(number ^ std::bit_cast<Slot>(one));
+  }
+  return number;
+}
 
 SortAlgorithm choose_sort(const Channel& channel, Slot elements, Slot most, std::size_t element_bytes,
                           const SortOptions& options) {

@@ -578,6 +578,29 @@ TEST(SortedTest, WrongInputIsAnErrorOnEveryRank) {
   expect_error("weights that are negative", [&](const Comm& comm, std::size_t r) {
     return async_rebalance(comm, values[r], [](int x) { return 3.5 - x; });
   });
+  // Of a sequence that ascends already, too; what the algorithm does not look at may differ.
+  for (const char* named : {"", "merge"}) {
+    expect_error("options differ between ranks (algorithm", [&](const Comm& comm, std::size_t r) {
+      return async_sort(comm, keys[r], Ascending{}, {.algorithm = r == 1 ? "janus" : named});
+    });
+  }
+  expect_error("wisp::sort_by_key: options differ between ranks (algorithm",
+               [&](const Comm& comm, std::size_t r) {
+                 return async_sort_by_key(comm, keys[r], keys[r], Ascending{}, {.stable = r == 1});
+               });
+  expect_error("options differ between ranks (seed", [&](const Comm& comm, std::size_t r) {
+    return async_sort(comm, values[r], Ascending{}, {.algorithm = "janus", .seed = r});
+  });
+  for (const char* named : {"merge", "rquick"}) {
+    Parts<int> parts = {{5, 2}, {9}, {7, 1}};
+    SimulationOptions cluster;
+    cluster.ranks = 3;
+    simulate(cluster, [&](Comm comm) -> Task<> {
+      const auto r = static_cast<std::size_t>(comm.rank());
+      co_await async_sort(comm, parts[r], Ascending{}, {.algorithm = named, .seed = r});
+    });
+    EXPECT_EQ(parts, (Parts<int>{{1, 2}, {5, 7}, {9}}));
+  }
   expect_error("algorithm = janus is not stable", [&](const Comm& comm, std::size_t r) {
     return async_sort(comm, values[r], Ascending{}, {.algorithm = "janus", .stable = true});
   });
