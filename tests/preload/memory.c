@@ -18,7 +18,7 @@ static void repeat(int rounds) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const int rounds = 2000;
+  const int rounds = 300;
   repeat(rounds);
   const size_t before = mallinfo2().uordblks;
   repeat(rounds);
