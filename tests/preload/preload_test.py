@@ -127,7 +127,7 @@ class Programs(unittest.TestCase):
 
     def test_what_runs_in_finalize_may_communicate(self):
         program = self.compile("hooks.c")
-        for ranks in RANKS[:4]:
+        for ranks in (2, 3):
             for calls in ("all", "all,iall"):
                 self.assert_same([program], ranks, "--calls", calls, "--after", "0")
 
@@ -168,8 +168,8 @@ class Programs(unittest.TestCase):
         for module in ("mpi", "mpi_f08"):
             flags = ["-cpp", "-w", "-shared", "-fPIC", f"-DMODULE={module}", f"-DUSE_{module}"]
             plugin = self.compile("plugin.f90", *flags, name=module)
-            for ranks in RANKS[:3]:
-                for calls in ("none", "all", "all,iall"):
+            for ranks in (1, 3):
+                for calls in ("none", "all,iall"):
                     self.assert_same([program, plugin], ranks, "--calls", calls, "--after", "0")
 
     @unittest.skipIf(FC == "none", "there is no Fortran compiler")
