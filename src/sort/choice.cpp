@@ -66,12 +66,10 @@ Slot way_of(const SortOptions& options) {
 }
 
 Slot sampling_of(const SortOptions& options) {
-  Slot number = options.seed;
-  for (const double one : {options.samples_per_log_ranks, options.samples_per_element,
-                           static_cast<double>(options.fewest_samples)}) {
-    number = mix(number ^ std::bit_cast<Slot>(one));
-  }
-  return number;
+  // Odd factors: what differs in one of them differs.
+  return options.seed + 0x9e3779b97f4a7c15U * std::bit_cast<Slot>(options.samples_per_log_ranks) +
+         0xc2b2ae3d27d4eb4fU * std::bit_cast<Slot>(options.samples_per_element) +
+         0x165667b19e3779f9U * static_cast<Slot>(options.fewest_samples);
 }
 
 SortAlgorithm choose_sort(const Channel& channel, Slot elements, Slot most, std::size_t element_bytes,
