@@ -22,8 +22,7 @@ namespace {
 
 using namespace wisp::preload;
 
-/// What the program's Fortran would have called. Its library may be one that the program has loaded for one
-/// of its own alone, where nothing comes after this one.
+/// A name of any other library that is loaded, also where the program has loaded it for one of its own alone.
 void* find_loaded(const char* name) {
   std::vector<std::string> files;
   const auto note = [](dl_phdr_info* library, std::size_t, void* to) {
@@ -43,6 +42,7 @@ void* find_loaded(const char* name) {
   }
   return nullptr;
 }
+/// What the program's Fortran would have called without the preload.
 template <class Function>
 Function* of_fortran(const char* name) {
   if (Function* next = next_of<Function>(name, nullptr)) return next;

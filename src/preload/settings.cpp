@@ -80,8 +80,7 @@ void parse_entry(std::string_view entry, Settings& settings) {
   }
   throw_error(MPI_ERR_ARG,
               "WISP_PRELOAD: '{}' is none of all, none, {}, nor the nonblocking or persistent form of one, "
-              "as ibcast or "
-              "bcast_init",
+              "as ibcast or bcast_init",
               name, detail::joined(names));
 }
 

@@ -49,8 +49,9 @@ class Programs(unittest.TestCase):
     def compile(self, source, *flags, name=None):
         program = pathlib.Path(self.folder.name) / (name or source.replace(".", "_"))
         compiler = FC if source.endswith("90") else CC
+        # In a folder of its own: Fortran leaves modules where it is called.
         subprocess.run([compiler, "-O1", *flags, str(HERE / source), "-o", str(program)], check=True,
-                       capture_output=True)
+                       capture_output=True, cwd=self.folder.name)
         return str(program)
 
     def assert_same(self, command, ranks, *options):
