@@ -146,19 +146,15 @@ struct SelectionCensus {
 /// The elements of all ranks, whose arguments are checked. `asked` is the argument with this name.
 template <class T, class Less>
 Task<Slot> count_for_selection(Channel channel, std::span<const T> data, const char* argument, Slot asked) {
-  const std::string name = channel.operation();
+  const char* const name = channel.operation();
   const SelectionCensus mine{SortCensus::of(data.size(), has_unordered<T, Less>(data)),
                              LeastAndMost::of(asked)};
   const auto census =
       co_await exscan_total(std::move(channel), mine, SelectionCensus{}, &SelectionCensus::combine);
   const SelectionCensus& all = census.total;
-  if (all.counts.ranks_at_fault > 0) {
-    throw Error(MPI_ERR_ARG,
-                name + ": " + std::to_string(all.counts.ranks_at_fault) +
-                    " ranks have NaN among their elements, which the given order does not place");
-  }
-  if (all.asked.least != all.asked.most) {
-    throw Error(MPI_ERR_ARG, name + ": " + argument + " = " + std::to_string(asked) +
+  check_all_have_places(name, all.counts);
+  if (!all.asked.is_one()) {
+    throw Error(MPI_ERR_ARG, std::string(name) + ": " + argument + " = " + std::to_string(asked) +
                                  ", but the ranks give from " + std::to_string(all.asked.least) + " to " +
                                  std::to_string(all.asked.most));
   }

@@ -10,6 +10,7 @@
 
 #include "wisp/comm.hpp"
 #include "wisp/detail/settled.hpp"
+#include "wisp/detail/sort/census.hpp"
 #include "wisp/detail/sort/choice.hpp"
 #include "wisp/detail/sort/hypercube_quicksort.hpp"
 #include "wisp/detail/sort/janus_quicksort.hpp"
@@ -78,67 +79,6 @@ Task<std::vector<std::uint64_t>> async_argsort(const Comm& comm, std::span<const
 
 namespace detail {
 
-/// Of a number that each rank has.
-struct LeastAndMost {
-  Slot least = ~Slot{0};
-  Slot most = 0;
-
-  static LeastAndMost of(Slot number) { return {number, number}; }
-  static LeastAndMost combine(const LeastAndMost& a, const LeastAndMost& b) {
-    return {std::min(a.least, b.least), std::max(a.most, b.most)};
-  }
-};
-
-/// What is agreed on before a sort begins.
-struct SortCensus {
-  Slot elements = 0;
-  Slot fewest = ~Slot{0};
-  Slot most = 0;
-  Slot ranks_at_fault = 0;  ///< with NaN, or numbers of elements that do not agree
-  LeastAndMost way;         ///< of `way_of`
-  LeastAndMost sampling;    ///< of `sampling_of`
-
-  static SortCensus of(std::size_t elements, bool is_at_fault, const SortOptions& options = {}) {
-    return {elements,
-            elements,
-            elements,
-            is_at_fault ? Slot{1} : 0,
-            LeastAndMost::of(way_of(options)),
-            LeastAndMost::of(sampling_of(options))};
-  }
-  static SortCensus combine(const SortCensus& a, const SortCensus& b) {
-    return {a.elements + b.elements,
-            std::min(a.fewest, b.fewest),
-            std::max(a.most, b.most),
-            a.ranks_at_fault + b.ranks_at_fault,
-            LeastAndMost::combine(a.way, b.way),
-            LeastAndMost::combine(a.sampling, b.sampling)};
-  }
-};
-
-inline void check_same_options(const char* call, const LeastAndMost& numbers, const char* options) {
-  if (numbers.least == numbers.most) return;
-  throw Error(MPI_ERR_ARG, std::string(call) + ": options differ between ranks (" + options + ")");
-}
-inline void check_same_way(const char* call, const SortCensus& total) {
-  check_same_options(call, total.way, "algorithm, stable, assignment or make_group");
-}
-
-inline Task<PrefixAndTotal<SortCensus>> take_census(Channel channel, SortCensus mine) {
-  return exscan_total(std::move(channel), mine, SortCensus{}, &SortCensus::combine);
-}
-
-template <class T, class Less>
-bool has_unordered(std::span<const T> data) {
-  constexpr bool places_all =
-      std::is_same_v<Less, Ascending> || std::is_same_v<Less, GuardedOrder<T, Ascending>>;
-  if constexpr (std::is_floating_point_v<T> && !places_all) {
-    return std::any_of(data.begin(), data.end(), [](T x) { return x != x; });
-  } else {
-    return false;
-  }
-}
-
 /// Moves elements, in any order, so that every rank has its slots; `before` are on lower ranks.
 template <class T>
 Task<> move_to_slots(Channel channel, Balance balance, std::vector<T>& data, Slot before) {
@@ -152,9 +92,8 @@ Task<> move_to_slots(Channel channel, Balance balance, std::vector<T>& data, Slo
 template <class T, class Less>
 Task<> sort_counted(Channel channel, std::vector<T>& data, PrefixAndTotal<SortCensus> census, Less less,
                     const SortOptions& options) {
-  check_same_way(channel.operation(), census.total);
   const Slot elements = census.total.elements;
-  const Slot most = census.total.most;
+  const Slot most = census.total.of_rank.most;
   const SortAlgorithm algorithm = choose_sort(channel, elements, most, sizeof(T), options);
   if (elements == 0) co_return;
   const Balance balance(elements, channel.size());
@@ -169,7 +108,7 @@ Task<> sort_counted(Channel channel, std::vector<T>& data, PrefixAndTotal<SortCe
     co_return;
   }
   check_same_options(channel.operation(), census.total.sampling, "seed or numbers of samples");
-  if (census.total.fewest != census.total.most) {
+  if (!census.total.of_rank.is_one()) {
     if (options.progress) options.progress({"balance", 0, elements});
     co_await move_to_slots(channel, balance, data, census.before.elements);
   }
@@ -178,32 +117,6 @@ Task<> sort_counted(Channel channel, std::vector<T>& data, PrefixAndTotal<SortCe
   co_await quicksort.run(elements);
 }
 
-/// A census that sees, too, whether the elements ascend over all ranks already.
-template <class T>
-struct AscentCensus {
-  SortCensus counts;
-  bool ascends = true;
-  T first{};  ///< of the elements, if there are any
-  T last{};
-
-  template <class Less>
-  static AscentCensus of(std::span<const T> data, SortCensus counts, Less less) {
-    AscentCensus census{counts, std::is_sorted(data.begin(), data.end(), less), {}, {}};
-    if (!data.empty()) {
-      census.first = data.front();
-      census.last = data.back();
-    }
-    return census;
-  }
-  template <class Less>
-  static AscentCensus combine(const AscentCensus& a, const AscentCensus& b, Less less) {
-    const SortCensus counts = SortCensus::combine(a.counts, b.counts);
-    if (a.counts.elements == 0) return {counts, b.ascends, b.first, b.last};
-    if (b.counts.elements == 0) return {counts, a.ascends, a.first, a.last};
-    return {counts, a.ascends && b.ascends && !less(b.first, a.last), a.first, b.last};
-  }
-};
-
 template <class T, class Less>
 Task<> sort_on(Channel channel, std::vector<T>& data, Less less, SortOptions options) {
   using Census = AscentCensus<T>;
@@ -211,15 +124,11 @@ Task<> sort_on(Channel channel, std::vector<T>& data, Less less, SortOptions opt
   const auto combine = [&less](const Census& a, const Census& b) { return Census::combine(a, b, less); };
   const auto [before, total] =
       co_await exscan_total(channel, Census::of(data, counts, less), Census{}, combine);
-  if (total.counts.ranks_at_fault > 0) {
-    throw Error(MPI_ERR_ARG,
-                "wisp::sort: " + std::to_string(total.counts.ranks_at_fault) +
-                    " ranks have NaN among their elements, which the given order does not place");
-  }
+  check_all_have_places(channel.operation(), total.counts);
   check_same_way(channel.operation(), total.counts);
   const bool is_named = !options.algorithm.empty() || options.make_group;
   if (total.ascends && !is_named) {
-    if (total.counts.fewest == total.counts.most) co_return;
+    if (total.counts.of_rank.is_one()) co_return;
     const Balance balance(total.counts.elements, channel.size());
     co_await place_in_slots(std::move(channel), balance, data, before.counts.elements);
     co_return;
@@ -284,6 +193,7 @@ Task<> sort_by_key_on(Channel channel, std::vector<Key>& keys, std::vector<Value
                                  std::to_string(keys.size()) + " and " + std::to_string(values.size()) +
                                  "), or NaN that the given order does not place");
   }
+  check_same_way(channel.operation(), census.total);
   std::vector<Pair> pairs(keys.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = {keys[i], values[i]};
   keys = {};  // memory for the sort
@@ -314,11 +224,7 @@ Task<std::vector<std::uint64_t>> argsort_on(Channel channel, std::span<const T> 
   };
   const bool is_wrong = has_unordered<T, Less>(data);
   const auto census = co_await take_census(channel, SortCensus::of(data.size(), is_wrong));
-  if (census.total.ranks_at_fault > 0) {
-    throw Error(MPI_ERR_ARG,
-                "wisp::argsort: " + std::to_string(census.total.ranks_at_fault) +
-                    " ranks have NaN among their elements, which the given order does not place");
-  }
+  check_all_have_places(channel.operation(), census.total);
   std::vector<Placed> placed(data.size());
   for (std::size_t i = 0; i < data.size(); ++i) placed[i] = {data[i], census.before.elements + i};
   OrderFailure failure;

@@ -16,8 +16,8 @@ struct StringSortOptions {
 };
 
 /// Sorts the strings of all ranks of `comm` by their bytes, as std::string compares them; of any length, with
-/// any characters; one of 2^32 characters or more is an Error on every rank. Rank 0 has the smallest
-/// afterwards, and every rank its share.
+/// any characters; one of 2^32 characters or more, or options that differ, are an Error on every rank. Rank 0
+/// has the smallest afterwards, and every rank its share.
 ///
 /// What a string has in common with the one before it in order is neither sent nor compared again: O(c) local
 /// work and O(c/p β) for c characters that tell strings from each other, O(α log p log n) for splitters.

@@ -82,7 +82,7 @@ Task<std::vector<T>> merge_on(Channel channel, std::span<const T> a, std::span<c
                         !std::is_sorted(a.begin(), a.end(), guarded) ||
                         !std::is_sorted(b.begin(), b.end(), guarded);
   SortCensus mine = SortCensus::of(a.size() + b.size(), is_wrong);
-  mine.most = std::max(a.size(), b.size());
+  mine.of_rank.most = std::max(a.size(), b.size());
   const auto census = co_await take_census(channel, mine);
   if (census.total.ranks_at_fault > 0) {
     failure.rethrow();
@@ -94,8 +94,8 @@ Task<std::vector<T>> merge_on(Channel channel, std::span<const T> a, std::span<c
   SpanRuns<T> runs;
   runs.runs = {a, b};
   const Balance balance(census.total.elements, channel.size());
-  co_await failure.instead_of(merge_balanced(channel, balance, std::move(runs), merged, census.total.most,
-                                             guarded, true, SortOptions{}));
+  co_await failure.instead_of(merge_balanced(channel, balance, std::move(runs), merged,
+                                             census.total.of_rank.most, guarded, true, SortOptions{}));
   co_return merged;
 }
 
@@ -222,7 +222,7 @@ Task<> hand_out(Channel channel, std::vector<T>& data, Stays stays) {
 template <class T>
 Task<> rebalance_on(Channel channel, std::vector<T>& data) {
   const auto census = co_await take_census(channel, SortCensus::of(data.size(), false));
-  if (census.total.fewest == census.total.most) co_return;
+  if (census.total.of_rank.is_one()) co_return;
   const Balance balance(census.total.elements, channel.size());
   co_await place_in_slots(std::move(channel), balance, data, census.before.elements);
 }

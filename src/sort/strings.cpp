@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 
+#include "wisp/detail/sort/census.hpp"
 #include "wisp/detail/sort/exscan_total.hpp"
 #include "wisp/detail/sort/splitters.hpp"
 #include "wisp/detail/sort/string_run.hpp"
@@ -19,15 +20,17 @@ struct StringCensus {
   std::uint64_t characters = 0;
   std::uint64_t longest = 0;
   Slot runs = 1;
+  LeastAndMost balance;  ///< of StringSortOptions
 
   static StringCensus combine(const StringCensus& a, const StringCensus& b) {
-    return {a.strings + b.strings, std::max(a.most, b.most), a.characters + b.characters,
-            std::max(a.longest, b.longest), std::max(a.runs, b.runs)};
+    return {a.strings + b.strings,       std::max(a.most, b.most),
+            a.characters + b.characters, std::max(a.longest, b.longest),
+            std::max(a.runs, b.runs),    LeastAndMost::combine(a.balance, b.balance)};
   }
 };
 
 StringCensus census_of(const std::vector<std::string>& data, std::uint64_t characters_of_run) {
-  StringCensus census{data.size(), data.size(), 0, 0, 1};
+  StringCensus census{data.size(), data.size(), 0, 0, 1, {}};
   std::uint64_t of_run = 0;
   for (const std::string& string : data) {
     census.characters += string.size();
@@ -117,9 +120,11 @@ Task<ReceivedStrings> balance_characters(Channel channel, ReceivedStrings receiv
 
 Task<> sort_strings_on(Channel channel, std::vector<std::string>& data, StringSortOptions options,
                        std::uint64_t characters_of_run) {
-  const StringCensus mine = census_of(data, characters_of_run);
+  StringCensus mine = census_of(data, characters_of_run);
+  mine.balance = LeastAndMost::of(static_cast<Slot>(options.balance));
   const auto census = co_await exscan_total(channel, mine, StringCensus{}, &StringCensus::combine);
   const StringCensus all = census.total;
+  check_same_options(channel.operation(), all.balance, "balance");
   if (all.longest >= longest_string) {
     throw Error(MPI_ERR_COUNT, "wisp::sort: a string has " + std::to_string(all.longest) +
                                    " characters; it may have fewer than " + std::to_string(longest_string));

@@ -153,6 +153,26 @@ TEST(SortStringsTest, BalancedByCharacters) {
   }
 }
 
+TEST(SortStringsTest, OptionsThatDifferAreAnErrorOnEveryRank) {
+  StringParts parts = {{"b", "a"}, {}, {"c"}};
+  const StringParts before = parts;
+  int errors = 0;
+  SimulationOptions cluster;
+  cluster.ranks = 3;
+  simulate(cluster, [&](Comm comm) -> Task<> {
+    StringSortOptions options;
+    if (comm.rank() == 1) options.balance = StringSortOptions::Balance::characters;
+    try {
+      co_await async_sort(comm, parts[static_cast<std::size_t>(comm.rank())], options);
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "wisp::sort: options differ between ranks (balance)");
+      ++errors;
+    }
+  });
+  EXPECT_EQ(errors, 3);
+  EXPECT_EQ(parts, before);
+}
+
 TEST(SortStringsTest, WhatIsCommonIsNotSent) {
   StringParts parts(8);
   for (std::size_t r = 0; r < 8; ++r)
