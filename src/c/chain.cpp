@@ -34,6 +34,13 @@ WISP_Chain new_chain(Chain chain) {
   return chain.empty() ? WISP_CHAIN_NULL : new WISP_Chain_object(std::move(chain));
 }
 
+/// As put_comm.
+template <class Make>
+void put_chain(WISP_Chain* newchain, const char* name, Make make) {
+  WISP_Chain& made = out(newchain, name);
+  made = new_chain(make());
+}
+
 /// Operations that set a handle when they are done.
 Task<> set_handle(Task<Chain> made, WISP_Chain* to) {
   Chain chain = co_await std::move(made);
@@ -146,33 +153,32 @@ void put(int* to, int value) {
   }                                                                                      \
   int WISP_Chain_i##name(WISP_LIST parameters WISP_Chain chain, WISP_Request* request) { \
     return guarded("WISP_Chain_i" #name, [&] {                                           \
-      const Chain& on = chain_of(chain);                                                 \
-      out(request, "request");                                                           \
-      put_request(request, on.i##name(WISP_LIST arguments ChainOptions()));              \
+      put_request(request, [&] {                                                         \
+        const Chain& on = chain_of(chain);                                               \
+        return on.i##name(WISP_LIST arguments ChainOptions());                           \
+      });                                                                                \
     });                                                                                  \
   }
 
 extern "C" {
 
 int WISP_Chain_of_comm(WISP_Comm comm, WISP_Chain* chain) {
-  return guarded("WISP_Chain_of_comm", [&] {
-    out(chain, "chain");
-    *chain = new_chain(Chain(comm_of(comm)));
-  });
+  return guarded("WISP_Chain_of_comm",
+                 [&] { put_chain(chain, "chain", [&] { return Chain(comm_of(comm)); }); });
 }
 
 int WISP_Chain_of_range(WISP_Comm comm, int first, int last, int stride, WISP_Chain* chain) {
   return guarded("WISP_Chain_of_range", [&] {
-    out(chain, "chain");
-    *chain = new_chain(Chain(comm_of(comm), first, last, stride));
+    put_chain(chain, "chain", [&] { return Chain(comm_of(comm), first, last, stride); });
   });
 }
 
 int WISP_Chain_of_neighbors(WISP_Comm comm, int left, int right, int rank, int size, int tag,
                             WISP_Chain* chain) {
   return guarded("WISP_Chain_of_neighbors", [&] {
-    out(chain, "chain");
-    *chain = new_chain(Chain::of_neighbors(comm_of(comm), {size, rank, left, right}, tag));
+    put_chain(chain, "chain", [&] {
+      return Chain::of_neighbors(comm_of(comm), {size, rank, left, right}, tag);
+    });
   });
 }
 
@@ -202,18 +208,16 @@ int WISP_Chain_neighbors(WISP_Chain chain, int* address, int* left, int* right) 
 }
 
 int WISP_Chain_to_comm(WISP_Chain chain, WISP_Comm* newcomm) {
-  return guarded("WISP_Chain_to_comm", [&] {
-    out(newcomm, "newcomm");
-    *newcomm = new_comm(chain_of(chain).to_comm());
-  });
+  return guarded("WISP_Chain_to_comm", [&] { put_comm(newcomm, [&] { return chain_of(chain).to_comm(); }); });
 }
 
 int WISP_Chain_ito_comm(WISP_Chain chain, WISP_Comm* newcomm, WISP_Request* request) {
   return guarded("WISP_Chain_ito_comm", [&] {
     out(newcomm, "newcomm") = WISP_COMM_NULL;
-    out(request, "request");
-    const Chain& on = chain_of(chain);
-    put_request(request, on.start(set_handle(to_comm(on), newcomm)));
+    put_request(request, [&] {
+      const Chain& on = chain_of(chain);
+      return on.start(set_handle(to_comm(on), newcomm));
+    });
   });
 }
 
@@ -288,13 +292,14 @@ int WISP_Isplit(WISP_Chain chain, const void* color, int color_count, MPI_Dataty
                 const WISP_Order* key_order, MPI_Info info, WISP_Chain* newchain, WISP_Request* request) {
   return guarded("WISP_Isplit", [&] {
     out(newchain, "newchain") = WISP_CHAIN_NULL;
-    out(request, "request");
-    const InfoValue algorithm(info, "wisp_algorithm");
-    const Chain& on = chain_of(chain);
-    Task<Chain> made =
-        async_split(on, label_of("color", color, color_count, color_type), order_of(color_order),
-                    label_of("key", key, key_count, key_type), order_of(key_order), {algorithm.get()});
-    put_request(request, on.start(set_handle(std::move(made), newchain)));
+    put_request(request, [&] {
+      const InfoValue algorithm(info, "wisp_algorithm");
+      const Chain& on = chain_of(chain);
+      Task<Chain> made =
+          async_split(on, label_of("color", color, color_count, color_type), order_of(color_order),
+                      label_of("key", key, key_count, key_type), order_of(key_order), {algorithm.get()});
+      return on.start(set_handle(std::move(made), newchain));
+    });
   });
 }
 
@@ -317,17 +322,13 @@ int WISP_Split_by_string(WISP_Chain chain, const char* color, WISP_Chain* newcha
 }
 
 int WISP_Split_by_host(WISP_Chain chain, WISP_Chain* newchain) {
-  return guarded("WISP_Split_by_host", [&] {
-    out(newchain, "newchain");
-    *newchain = new_chain(by_host(chain_of(chain)));
-  });
+  return guarded("WISP_Split_by_host",
+                 [&] { put_chain(newchain, "newchain", [&] { return by_host(chain_of(chain)); }); });
 }
 
 int WISP_Split_by_shared_memory(WISP_Chain chain, WISP_Chain* newchain) {
-  return guarded("WISP_Split_by_shared_memory", [&] {
-    out(newchain, "newchain");
-    *newchain = new_chain(by_shared_memory(chain_of(chain)));
-  });
+  return guarded("WISP_Split_by_shared_memory",
+                 [&] { put_chain(newchain, "newchain", [&] { return by_shared_memory(chain_of(chain)); }); });
 }
 
 int WISP_Split_two_level(WISP_Chain chain, const void* color, int color_count, MPI_Datatype color_type,

@@ -70,16 +70,18 @@ class InfoOptions {
   }                                                                                                        \
   int WISP_NAME(I##name)(WISP_LIST parameters WISP_Comm comm, WISP_Request * request) {                    \
     return guarded(WISP_TEXT(I##name), [&] {                                                               \
-      const Comm& on = comm_of(comm);                                                                      \
-      out(request, "request");                                                                             \
-      put_request(request, on.i##name(WISP_LIST arguments CollectiveOptions()));                           \
+      put_request(request, [&] {                                                                           \
+        const Comm& on = comm_of(comm);                                                                    \
+        return on.i##name(WISP_LIST arguments CollectiveOptions());                                        \
+      });                                                                                                  \
     });                                                                                                    \
   }                                                                                                        \
   int WISP_NAME(Name##_init)(WISP_LIST parameters WISP_Comm comm, MPI_Info info, WISP_Request * request) { \
     return guarded(WISP_TEXT(Name##_init), [&] {                                                           \
-      const Comm& on = comm_of(comm);                                                                      \
-      out(request, "request");                                                                             \
-      put_request(request, on.name##_init(WISP_LIST arguments InfoOptions(info).get()));                   \
+      put_request(request, [&] {                                                                           \
+        const Comm& on = comm_of(comm);                                                                    \
+        return on.name##_init(WISP_LIST arguments InfoOptions(info).get());                                \
+      });                                                                                                  \
     });                                                                                                    \
   }                                                                                                        \
   WISP_RANGE_FACE(name, parameters, arguments)
@@ -95,14 +97,15 @@ extern "C" {
   int WISP_I##name##_range(WISP_LIST parameters WISP_Comm comm, WISP_Request* request, int first, \
                            int last) {                                                            \
     return guarded("WISP_I" #name "_range", [&] {                                                 \
-      out(request, "request");                                                                    \
-      const Comm on = comm_of(comm).range(first, last);                                           \
-      try {                                                                                       \
-        put_request(request, on.i##name(WISP_LIST arguments CollectiveOptions()));                \
-      } catch (...) {                                                                             \
-        detail::CommAccess::uncount(on);                                                          \
-        throw;                                                                                    \
-      }                                                                                           \
+      put_request(request, [&] {                                                                  \
+        const Comm on = comm_of(comm).range(first, last);                                         \
+        try {                                                                                     \
+          return on.i##name(WISP_LIST arguments CollectiveOptions());                             \
+        } catch (...) {                                                                           \
+          detail::CommAccess::uncount(on);                                                        \
+          throw;                                                                                  \
+        }                                                                                         \
+      });                                                                                         \
     });                                                                                           \
   }
 WISP_FACES(Barrier, barrier, (), ())

@@ -56,9 +56,8 @@ int WISP_Comm_icreate_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm*
                             WISP_Request* request) {
   return guarded("WISP_Comm_icreate_group", [&] {
     out(newcomm, "newcomm");
-    out(request, "request");
     Comm made;
-    put_request(request, comm_of(comm).icreate_group(group, tag, made));
+    put_request(request, [&] { return comm_of(comm).icreate_group(group, tag, made); });
     *newcomm = new_comm(std::move(made));
   });
 }
@@ -66,9 +65,8 @@ int WISP_Comm_icreate_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm*
 int WISP_Comm_icreate(WISP_Comm comm, MPI_Group group, WISP_Comm* newcomm, WISP_Request* request) {
   return guarded("WISP_Comm_icreate", [&] {
     out(newcomm, "newcomm");
-    out(request, "request");
     Comm made;
-    put_request(request, comm_of(comm).icreate(group, made));
+    put_request(request, [&] { return comm_of(comm).icreate(group, made); });
     *newcomm = new_comm(std::move(made));
   });
 }

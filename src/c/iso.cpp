@@ -61,9 +61,10 @@ int Iso_neighborhood_create(MPI_Comm cartcomm, int s, const int relative_coordin
 #define WISP_FACES(Name, name, parameters, arguments)                                  \
   int Iso_##name##_init(WISP_LIST parameters MPI_Comm isocomm, Iso_request* request) { \
     return guarded("Iso_" #name "_init", [&] {                                         \
-      out(request, "request");                                                         \
-      const Neighborhood on = neighborhood_of(isocomm);                                \
-      put_request(request, on.name##_init(WISP_LIST arguments NeighborOptions()));     \
+      put_request(request, [&] {                                                       \
+        const Neighborhood on = neighborhood_of(isocomm);                              \
+        return on.name##_init(WISP_LIST arguments NeighborOptions());                  \
+      });                                                                              \
     });                                                                                \
   }
 #include "c/neighbor_faces.inc"

@@ -89,17 +89,19 @@ class NeighborInfo {
   }                                                                                                      \
   int WISP_NAME(In##Name)(WISP_LIST parameters WISP_Neighborhood neighborhood, WISP_Request * request) { \
     return guarded(WISP_TEXT(In##Name), [&] {                                                            \
-      const Neighborhood& on = neighborhood_of(neighborhood);                                            \
-      out(request, "request");                                                                           \
-      put_request(request, on.i##name(WISP_LIST arguments NeighborOptions()));                           \
+      put_request(request, [&] {                                                                         \
+        const Neighborhood& on = neighborhood_of(neighborhood);                                          \
+        return on.i##name(WISP_LIST arguments NeighborOptions());                                        \
+      });                                                                                                \
     });                                                                                                  \
   }                                                                                                      \
   int WISP_NAME(N##Name##_init)(WISP_LIST parameters WISP_Neighborhood neighborhood, MPI_Info info,      \
                                 WISP_Request * request) {                                                \
     return guarded(WISP_TEXT(N##Name##_init), [&] {                                                      \
-      const Neighborhood& on = neighborhood_of(neighborhood);                                            \
-      out(request, "request");                                                                           \
-      put_request(request, on.name##_init(WISP_LIST arguments NeighborInfo(info).get()));                \
+      put_request(request, [&] {                                                                         \
+        const Neighborhood& on = neighborhood_of(neighborhood);                                          \
+        return on.name##_init(WISP_LIST arguments NeighborInfo(info).get());                             \
+      });                                                                                                \
     });                                                                                                  \
   }
 

@@ -5,85 +5,44 @@
 using namespace wisp;
 using namespace wisp::c;
 
-#define WISP_MESSAGES(suffix, Count)                                                                         \
-  int WISP_Send##suffix(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,              \
-                        WISP_Comm comm) {                                                                    \
-    return guarded("WISP_Send" #suffix,                                                                      \
-                   [&] { comm_of(comm).send(to_send(buf, count, datatype, "count"), dest, tag); });          \
-  }                                                                                                          \
-  int WISP_Ssend##suffix(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,             \
-                         WISP_Comm comm) {                                                                   \
-    return guarded("WISP_Ssend" #suffix,                                                                     \
-                   [&] { comm_of(comm).ssend(to_send(buf, count, datatype, "count"), dest, tag); });         \
-  }                                                                                                          \
-  int WISP_Recv##suffix(void* buf, Count count, MPI_Datatype datatype, int source, int tag, WISP_Comm comm,  \
-                        MPI_Status* status) {                                                                \
-    return guarded("WISP_Recv" #suffix, [&] {                                                                \
-      put_status(status, comm_of(comm).receive(to_receive(buf, count, datatype, "count"), source, tag));     \
-    });                                                                                                      \
-  }                                                                                                          \
-  int WISP_Sendrecv##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,           \
-                            int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source,  \
-                            int recvtag, WISP_Comm comm, MPI_Status* status) {                               \
-    return guarded("WISP_Sendrecv" #suffix, [&] {                                                            \
-      put_status(status, comm_of(comm).sendrecv(                                                             \
-                             to_send(sendbuf, sendcount, sendtype, "sendcount"), dest, sendtag,              \
-                             to_receive(recvbuf, recvcount, recvtype, "recvcount"), source, recvtag));       \
-    });                                                                                                      \
-  }                                                                                                          \
-  int WISP_Isend##suffix(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,             \
-                         WISP_Comm comm, WISP_Request* request) {                                            \
-    return guarded("WISP_Isend" #suffix, [&] {                                                               \
-      out(request, "request");                                                                               \
-      put_request(request, comm_of(comm).isend(to_send(buf, count, datatype, "count"), dest, tag));          \
-    });                                                                                                      \
-  }                                                                                                          \
-  int WISP_Issend##suffix(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,            \
-                          WISP_Comm comm, WISP_Request* request) {                                           \
-    return guarded("WISP_Issend" #suffix, [&] {                                                              \
-      out(request, "request");                                                                               \
-      put_request(request, comm_of(comm).issend(to_send(buf, count, datatype, "count"), dest, tag));         \
-    });                                                                                                      \
-  }                                                                                                          \
-  int WISP_Irecv##suffix(void* buf, Count count, MPI_Datatype datatype, int source, int tag, WISP_Comm comm, \
-                         WISP_Request* request) {                                                            \
-    return guarded("WISP_Irecv" #suffix, [&] {                                                               \
-      out(request, "request");                                                                               \
-      put_request(request, comm_of(comm).ireceive(to_receive(buf, count, datatype, "count"), source, tag));  \
-    });                                                                                                      \
-  }                                                                                                          \
-  int WISP_Isendrecv##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,          \
-                             int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, \
-                             int recvtag, WISP_Comm comm, WISP_Request* request) {                           \
-    return guarded("WISP_Isendrecv" #suffix, [&] {                                                           \
-      out(request, "request");                                                                               \
-      put_request(request, comm_of(comm).isendrecv(                                                          \
-                               to_send(sendbuf, sendcount, sendtype, "sendcount"), dest, sendtag,            \
-                               to_receive(recvbuf, recvcount, recvtype, "recvcount"), source, recvtag));     \
-    });                                                                                                      \
-  }                                                                                                          \
-  int WISP_Send_init##suffix(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,         \
-                             WISP_Comm comm, WISP_Request* request) {                                        \
-    return guarded("WISP_Send_init" #suffix, [&] {                                                           \
-      out(request, "request");                                                                               \
-      put_request(request, comm_of(comm).send_init(to_send(buf, count, datatype, "count"), dest, tag));      \
-    });                                                                                                      \
-  }                                                                                                          \
-  int WISP_Ssend_init##suffix(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,        \
-                              WISP_Comm comm, WISP_Request* request) {                                       \
-    return guarded("WISP_Ssend_init" #suffix, [&] {                                                          \
-      out(request, "request");                                                                               \
-      put_request(request, comm_of(comm).ssend_init(to_send(buf, count, datatype, "count"), dest, tag));     \
-    });                                                                                                      \
-  }                                                                                                          \
-  int WISP_Recv_init##suffix(void* buf, Count count, MPI_Datatype datatype, int source, int tag,             \
-                             WISP_Comm comm, WISP_Request* request) {                                        \
-    return guarded("WISP_Recv_init" #suffix, [&] {                                                           \
-      out(request, "request");                                                                               \
-      put_request(request,                                                                                   \
-                  comm_of(comm).receive_init(to_receive(buf, count, datatype, "count"), source, tag));       \
-    });                                                                                                      \
+// Parameters, and what the members of Comm take of them.
+#define WISP_OUTGOING(Count) const void *buf, Count count, MPI_Datatype datatype, int dest, int tag
+#define WISP_SENT to_send(buf, count, datatype, "count"), dest, tag
+#define WISP_INCOMING(Count) void *buf, Count count, MPI_Datatype datatype, int source, int tag
+#define WISP_RECEIVED to_receive(buf, count, datatype, "count"), source, tag
+#define WISP_BOTH(Count)                                                                             \
+  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, \
+      Count recvcount, MPI_Datatype recvtype, int source, int recvtag
+#define WISP_EXCHANGED                                               \
+  to_send(sendbuf, sendcount, sendtype, "sendcount"), dest, sendtag, \
+      to_receive(recvbuf, recvcount, recvtype, "recvcount"), source, recvtag
+
+#define WISP_LIST(...) __VA_ARGS__
+#define WISP_SENDS(name, parameters, call)              \
+  int name(WISP_LIST parameters, WISP_Comm comm) {      \
+    return guarded(#name, [&] { comm_of(comm).call; }); \
   }
+#define WISP_RECEIVES(name, parameters, call)                               \
+  int name(WISP_LIST parameters, WISP_Comm comm, MPI_Status* status) {      \
+    return guarded(#name, [&] { put_status(status, comm_of(comm).call); }); \
+  }
+#define WISP_STARTS(name, parameters, call)                                                   \
+  int name(WISP_LIST parameters, WISP_Comm comm, WISP_Request* request) {                     \
+    return guarded(#name, [&] { put_request(request, [&] { return comm_of(comm).call; }); }); \
+  }
+
+#define WISP_MESSAGES(suffix, Count)                                                  \
+  WISP_SENDS(WISP_Send##suffix, (WISP_OUTGOING(Count)), send(WISP_SENT))              \
+  WISP_SENDS(WISP_Ssend##suffix, (WISP_OUTGOING(Count)), ssend(WISP_SENT))            \
+  WISP_RECEIVES(WISP_Recv##suffix, (WISP_INCOMING(Count)), receive(WISP_RECEIVED))    \
+  WISP_RECEIVES(WISP_Sendrecv##suffix, (WISP_BOTH(Count)), sendrecv(WISP_EXCHANGED))  \
+  WISP_STARTS(WISP_Isend##suffix, (WISP_OUTGOING(Count)), isend(WISP_SENT))           \
+  WISP_STARTS(WISP_Issend##suffix, (WISP_OUTGOING(Count)), issend(WISP_SENT))         \
+  WISP_STARTS(WISP_Irecv##suffix, (WISP_INCOMING(Count)), ireceive(WISP_RECEIVED))    \
+  WISP_STARTS(WISP_Isendrecv##suffix, (WISP_BOTH(Count)), isendrecv(WISP_EXCHANGED))  \
+  WISP_STARTS(WISP_Send_init##suffix, (WISP_OUTGOING(Count)), send_init(WISP_SENT))   \
+  WISP_STARTS(WISP_Ssend_init##suffix, (WISP_OUTGOING(Count)), ssend_init(WISP_SENT)) \
+  WISP_STARTS(WISP_Recv_init##suffix, (WISP_INCOMING(Count)), receive_init(WISP_RECEIVED))
 
 extern "C" {
 

@@ -94,8 +94,11 @@ void put_comm(WISP_Comm* newcomm, Make make) {
   made = new_comm(make());
 }
 
-inline void put_request(WISP_Request* request, Request started) {
-  out(request, "request") = new WISP_Request_object(std::move(started));
+/// The request that `start` gives, which is not called where there is nowhere to put it.
+template <class Start>
+void put_request(WISP_Request* request, Start start) {
+  WISP_Request& handle = out(request, "request");
+  handle = new WISP_Request_object(start());
 }
 
 /// What an info says of a key; empty if it says nothing.
