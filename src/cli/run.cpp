@@ -30,11 +30,13 @@ struct Arguments {
 };
 
 void add_options(CLI::App& command, Arguments& arguments) {
-  command.add_option(
+  CLI::Option* calls = command.add_option(
       "--calls", arguments.calls,
       "What is taken over, as in gatherv,ibcast,bcast_init,reduce:4096,scan:64-4096 (all sizes, up to so "
       "many bytes, or between); 'all', 'iall', 'all_init', 'none'; without it, what pays");
-  command.add_option("--table", arguments.table, "What wisp tune has measured")->check(CLI::ExistingFile);
+  command.add_option("--table", arguments.table, "What wisp tune has measured")
+      ->check(CLI::ExistingFile)
+      ->excludes(calls);
   command.add_option("--after", arguments.after, "Calls of a communicator that are left to MPI (16)")
       ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   command.add_flag("--report", arguments.reports, "Say at the end how often each call was taken over");

@@ -205,6 +205,9 @@ class Programs(unittest.TestCase):
         table.write_text("bcast 4 1 8\n")
         _, _, said = preloaded([program], 2, "--table", str(table))
         self.assertIn("WISP_PRELOAD_TABLE: line 1, 'bcast 4 1 8', is not 'operation ranks nodes bytes times-faster'", said)
+        code, _, said = preloaded([program], 1, "--table", str(table), "--calls", "all")
+        self.assertNotEqual(code, 0)
+        self.assertIn("wisp run: --calls excludes --table", said)
 
     def test_options_behind_the_program_are_its_own(self):
         for command in (["--calls", "none", "echo", "--report"], ["--after=3", "--", "echo", "--report"],
