@@ -47,7 +47,7 @@ class Torus {
   /// The rank at `offset` from `rank`, or MPI_PROC_NULL.
   int relative_rank(int rank, std::span<const int> offset) const;
   Shift shift(int rank, std::span<const int> offset) const;
-  /// Those of many offsets, in periodic dimensions none longer than the dimension.
+  /// Those of many offsets.
   std::vector<Shift> shifts(int rank, const Offsets& offsets) const;
   /// The shortest offset from one rank to another; of two as short, the positive one.
   std::vector<int> offset_between(int from, int to) const;
@@ -55,6 +55,9 @@ class Torus {
   friend bool operator==(const Torus&, const Torus&) = default;
 
  private:
+  void check_dimensions(std::span<const int> offset) const;
+  Shift shift_from(std::span<const int> here, const int* offset) const;
+
   std::vector<int> dims_;
   std::vector<int> periods_;
   int size_ = 1;

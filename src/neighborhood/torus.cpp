@@ -102,11 +102,14 @@ std::vector<int> Torus::coordinates(int rank) const {
   return coordinates;
 }
 
+void Torus::check_dimensions(std::span<const int> offset) const {
+  if (offset.size() == dims_.size()) return;
+  detail::throw_error(MPI_ERR_DIMS, "wisp::Torus: an offset of {} coordinates in {} dimensions",
+                      offset.size(), dims_.size());
+}
+
 int Torus::rank_at(std::span<const int> coordinates) const {
-  if (coordinates.size() != dims_.size()) {
-    detail::throw_error(MPI_ERR_DIMS, "wisp::Torus: an offset of {} coordinates in {} dimensions",
-                        coordinates.size(), dims_.size());
-  }
+  check_dimensions(coordinates);
   int rank = 0;
   for (std::size_t j = 0; j < dims_.size(); ++j) {
     int at = coordinates[j];
@@ -126,41 +129,37 @@ int Torus::relative_rank(int rank, std::span<const int> offset) const {
 }
 
 Shift Torus::shift(int rank, std::span<const int> offset) const {
-  const std::vector<int> here = coordinates(rank);
-  std::vector<int> there(here.size());
-  Shift shift{};
-  for (const int sign : {-1, 1}) {
-    for (std::size_t j = 0; j < std::min(here.size(), offset.size()); ++j) {
-      const std::int64_t n = dims_[j];
-      const std::int64_t at = here[j] + sign * std::int64_t{offset[j]};
-      there[j] = static_cast<int>(periods_[j] != 0 ? at % n : std::clamp<std::int64_t>(at, -1, n));
-    }
-    if (offset.size() != here.size()) there.resize(offset.size());
-    (sign < 0 ? shift.source : shift.target) = rank_at(there);
-  }
-  return shift;
+  check_dimensions(offset);
+  return shift_from(coordinates(rank), offset.data());
 }
 
 std::vector<Shift> Torus::shifts(int rank, const Offsets& offsets) const {
   const std::vector<int> here = coordinates(rank);
   std::vector<Shift> shifts(detail::as_size(offsets.size()));
-  const int* c = offsets.flat().data();
+  const int* offset = offsets.flat().data();
   for (Shift& shift : shifts) {
-    shift = {0, 0};
-    for (std::size_t j = 0; j < here.size(); ++j, ++c) {
-      const int n = dims_[j];
-      for (const auto& [sign, to] : {std::pair{-1, &shift.source}, {1, &shift.target}}) {
-        std::int64_t at = here[j] + sign * std::int64_t{*c};
-        const bool is_outside = at < 0 || at >= n;
-        if (is_outside) at += at < 0 ? n : -n;
-        const bool is_nobody = *to < 0 || (is_outside && periods_[j] == 0);
-        *to = is_nobody ? -1 : *to * n + static_cast<int>(at);
-      }
-    }
-    if (shift.source < 0) shift.source = MPI_PROC_NULL;
-    if (shift.target < 0) shift.target = MPI_PROC_NULL;
+    shift = shift_from(here, offset);
+    offset += here.size();
   }
   return shifts;
+}
+
+Shift Torus::shift_from(std::span<const int> here, const int* offset) const {
+  Shift shift{0, 0};
+  for (std::size_t j = 0; j < here.size(); ++j) {
+    const int n = dims_[j];
+    for (const auto& [sign, to] : {std::pair{-1, &shift.source}, {1, &shift.target}}) {
+      std::int64_t at = here[j] + sign * std::int64_t{offset[j]};
+      const bool is_outside = at < 0 || at >= n;
+      if (is_outside) at %= n;
+      if (at < 0) at += n;
+      const bool is_nobody = *to < 0 || (is_outside && periods_[j] == 0);
+      *to = is_nobody ? -1 : *to * n + static_cast<int>(at);
+    }
+  }
+  if (shift.source < 0) shift.source = MPI_PROC_NULL;
+  if (shift.target < 0) shift.target = MPI_PROC_NULL;
+  return shift;
 }
 
 std::vector<int> Torus::offset_between(int from, int to) const {

@@ -156,17 +156,23 @@ TEST(TorusTest, NumbersRanksRowByRowAsMpiDoes) {
             torus.relative_rank(7, Vector{2147483647 % 3, 0, (-2147483647 - 1) % 5}));
 }
 
-TEST(TorusTest, ShiftsByAListAsByEachOfItsOffsets) {
+TEST(TorusTest, ShiftsToWhereCoordinatesAndOffsetsAddUp) {
   std::mt19937 random(5);
   for (int k = 0; k < 100; ++k) {
     const Stencil stencil = random_stencil(random, 3, 5, 6);
     const Torus& torus = stencil.torus();
+    const Offsets& offsets = stencil.offsets();
     for (int rank = 0; rank < torus.size(); ++rank) {
-      const std::vector<Shift> shifts = torus.shifts(rank, stencil.reduced());
+      const std::vector<Shift> shifts = torus.shifts(rank, offsets);
       for (int i = 0; i < stencil.size(); ++i) {
-        const Shift one = torus.shift(rank, stencil.reduced()[i]);
-        EXPECT_EQ(shifts[static_cast<std::size_t>(i)].source, one.source);
-        EXPECT_EQ(shifts[static_cast<std::size_t>(i)].target, one.target);
+        Vector to = torus.coordinates(rank);
+        Vector from = to;
+        for (std::size_t j = 0; j < to.size(); ++j) {
+          to[j] += offsets[i][j];
+          from[j] -= offsets[i][j];
+        }
+        EXPECT_EQ(shifts[static_cast<std::size_t>(i)].source, torus.rank_at(from));
+        EXPECT_EQ(shifts[static_cast<std::size_t>(i)].target, torus.rank_at(to));
       }
     }
   }
