@@ -162,8 +162,6 @@ class Function:
         if one.type == "MPI_Datatype" and one.is_array:
             before.append(f"const Datatypes {own}({one.name}, {self.datatypes(one)});")
             return f"{own}.of_c()"
-        if one.name in [f"{label}_type" for label in LABELS]:
-            return f"label_type(*{one.name})"
         if one.type.startswith("MPI_") and one.type[4:] in MPI_HANDLES:
             kind = {"Datatype": "Type"}.get(one.type[4:], one.type[4:])
             if not one.stars:

@@ -117,6 +117,7 @@ inline void put_status(Comm const& comm, wisp::Status status, MPI_Status* to) {
 /// A partner of `comm` as a rank of the MPI communicator.
 inline int mpi_rank(Comm const& comm, int rank, const char* name) {
   if (rank == MPI_PROC_NULL) return rank;
+  if (comm.isEmpty()) throw wisp::Error(MPI_ERR_COMM, "RBC: the communicator is empty");
   wisp::detail::check_within(MPI_ERR_RANK, "RBC", name, rank, 0, comm.on().size() - 1);
   return comm.RangeRankToMpiRank(rank);
 }
@@ -132,25 +133,28 @@ class Request {
   explicit Request(MPI_Request request) : state_(new State{{}, {}, request}) {}
 
   int test(int* flag, MPI_Status* status) {
-    *flag = 1;
-    if (state_ == nullptr) return MPI_SUCCESS;
-    if (state_->of_mpi != MPI_REQUEST_NULL) return MPI_Test(&state_->of_mpi, flag, status);
-    const bool was_active = state_->request.active();
-    const std::optional<wisp::Status> done = state_->request.test();
+    if (state_ != nullptr && state_->of_mpi != MPI_REQUEST_NULL) {
+      return MPI_Test(&state_->of_mpi, flag, status);
+    }
+    std::optional<wisp::Status> done = wisp::Status();
+    if (is_active()) done = state_->request.test();
     *flag = done ? 1 : 0;
-    if (done && was_active) _internal::put_status(state_->comm, *done, status);
+    if (done) put(*done, status);
     return MPI_SUCCESS;
   }
   int wait(MPI_Status* status) {
-    if (state_ == nullptr) return MPI_SUCCESS;
-    if (state_->of_mpi != MPI_REQUEST_NULL) return MPI_Wait(&state_->of_mpi, status);
-    const bool was_active = state_->request.active();
-    const wisp::Status done = state_->request.wait();
-    if (was_active) _internal::put_status(state_->comm, done, status);
+    if (state_ != nullptr && state_->of_mpi != MPI_REQUEST_NULL) return MPI_Wait(&state_->of_mpi, status);
+    put(is_active() ? state_->request.wait() : wisp::Status(), status);
     return MPI_SUCCESS;
   }
 
  private:
+  bool is_active() const { return state_ != nullptr && state_->request.active(); }
+  /// An empty one has no source to translate.
+  void put(const wisp::Status& done, MPI_Status* status) const {
+    done.source < 0 ? done.copy_to(status) : _internal::put_status(state_->comm, done, status);
+  }
+
   struct State {
     wisp::Request request;
     Comm comm;
@@ -189,11 +193,14 @@ inline wisp::Blocks blocks(Comm const& comm, void* address, const int* counts, c
                            MPI_Datatype type, int root = -1) {
   if (root >= 0 && comm.getRank() != root) return {};
   const auto ranks = wisp::detail::as_size(comm.getSize());
+  if (ranks > 0 && counts == nullptr) throw wisp::Error(MPI_ERR_ARG, "RBC: counts = NULL");
+  if (ranks > 0 && displs == nullptr) throw wisp::Error(MPI_ERR_ARG, "RBC: displs = NULL");
   return {address, wisp::Integers(counts, ranks), wisp::Integers(displs, ranks), type};
 }
 
 inline wisp::CollectiveOptions with_tag(Comm const& comm, int tag, std::string_view algorithm = {}) {
-  return {.own_tag = tag < 0 ? comm.on().tag_upper_bound() + 1 + tag : tag, .algorithm = algorithm};
+  const bool is_standard = tag < 0 && !comm.isEmpty();
+  return {.own_tag = is_standard ? comm.on().tag_upper_bound() + 1 + tag : tag, .algorithm = algorithm};
 }
 
 /// True if collectives go to MPI: it has a communicator of just these ranks.

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "c/shims.hpp"
 #include "chain/link.hpp"
 #include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
+#include "transport/type_signature.hpp"
 #include "wisp/split.hpp"
 
 // Chains and splits of wisp/chain.h.
@@ -55,19 +58,24 @@ bool is_one_of(MPI_Datatype type, std::span<const MPI_Datatype> types) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
+/// Numbers by what they are, whatever they are called or made of.
 Label::Kind kind_of(MPI_Datatype type) {
-  const MPI_Datatype text[] = {MPI_CHAR, MPI_BYTE, MPI_PACKED};
-  const MPI_Datatype signed_numbers[] = {MPI_SIGNED_CHAR, MPI_SHORT,  MPI_INT,     MPI_LONG,
-                                         MPI_LONG_LONG,   MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
-                                         MPI_INT64_T,     MPI_AINT,   MPI_COUNT,   MPI_OFFSET};
-  const MPI_Datatype unsigned_numbers[] = {
-      MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,      MPI_UINT8_T, MPI_UINT16_T,
-      MPI_UINT32_T,      MPI_UINT64_T,       MPI_C_BOOL,   MPI_UNSIGNED_LONG_LONG, MPI_WCHAR,   MPI_CXX_BOOL};
-  if (is_one_of(type, text)) return Label::Kind::text;
-  if (is_one_of(type, signed_numbers)) return Label::Kind::signed_numbers;
-  if (is_one_of(type, unsigned_numbers)) return Label::Kind::unsigned_numbers;
-  if (type == MPI_FLOAT || type == MPI_DOUBLE) return Label::Kind::floating_numbers;
-  return Label::Kind::padded;  // only the caller knows what its bytes mean
+  using Kind = Label::Kind;
+  const MPI_Datatype text[] = {MPI_CHAR, MPI_BYTE, MPI_PACKED, MPI_CHARACTER};
+  if (is_one_of(type, text)) return Kind::text;
+  const MPI_Datatype counted_as_numbers[] = {MPI_C_BOOL, MPI_CXX_BOOL, MPI_WCHAR};
+  if (is_one_of(type, counted_as_numbers)) return Kind::unsigned_numbers;
+  const std::pair<MPI_Datatype, Kind> numbers[] = {
+      {MPI_INT32_T, Kind::signed_numbers},    {MPI_INT64_T, Kind::signed_numbers},
+      {MPI_UINT32_T, Kind::unsigned_numbers}, {MPI_UINT64_T, Kind::unsigned_numbers},
+      {MPI_INT8_T, Kind::signed_numbers},     {MPI_INT16_T, Kind::signed_numbers},
+      {MPI_UINT8_T, Kind::unsigned_numbers},  {MPI_UINT16_T, Kind::unsigned_numbers},
+      {MPI_FLOAT, Kind::floating_numbers},    {MPI_DOUBLE, Kind::floating_numbers}};
+  const std::optional<std::uint64_t> signature = detail::signature_of(type, 1);
+  for (const auto& [number, kind] : numbers) {
+    if (signature && signature == detail::signature_of(number, 1)) return kind;
+  }
+  return Kind::padded;  // only the caller knows what its bytes mean
 }
 
 Label label_of(const char* name, const void* data, int count, MPI_Datatype type) {

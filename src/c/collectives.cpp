@@ -56,6 +56,12 @@ class InfoOptions {
   CollectiveOptions options_;
 };
 
+/// Of one rank or more.
+Comm range_of(WISP_Comm comm, int first, int last) {
+  if (last < first) detail::throw_error(MPI_ERR_RANK, "last = {} is below first = {}", last, first);
+  return comm_of(comm).range(first, last);
+}
+
 }  // namespace
 
 #define WISP_LIST(...) __VA_ARGS__
@@ -98,7 +104,7 @@ extern "C" {
                            int last) {                                                            \
     return guarded("WISP_I" #name "_range", [&] {                                                 \
       put_request(request, [&] {                                                                  \
-        const Comm on = comm_of(comm).range(first, last);                                         \
+        const Comm on = range_of(comm, first, last);                                              \
         try {                                                                                     \
           return on.i##name(WISP_LIST arguments CollectiveOptions());                             \
         } catch (...) {                                                                           \

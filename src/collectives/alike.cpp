@@ -34,14 +34,14 @@ std::string name_in(const std::vector<std::int64_t>& words) {
 
 }  // namespace
 
-std::vector<std::int64_t> words_of(const char* call, const Alike& mine) {
-  std::vector<std::int64_t> words(name_words);  // then root, bytes, operator, signature
+std::vector<std::int64_t> words_of(const char* call, const Said& said) {
+  std::vector<std::int64_t> words(name_words);
   std::memcpy(words.data(), call, std::min(std::strlen(call), name_words * sizeof(std::int64_t) - 1));
-  words.insert(words.end(), {mine.root, mine.bytes, number_of(mine.op), number_of_types(mine)});
+  words.insert(words.end(), said.begin(), said.end());
   return words;
 }
 
-void throw_difference(const char* call, const Difference& found) {
+TwoSaid said_of_same_call(const char* call, const Difference& found) {
   if (found.values.empty()) {  // what came were no words of a call
     throw_error(MPI_ERR_OTHER,
                 "{}: rank {} does not call what rank 0 calls: a collective of a chain, or none", call,
@@ -52,15 +52,25 @@ void throw_difference(const char* call, const Difference& found) {
   if (here != there) {
     throw_error(MPI_ERR_OTHER, "{}: rank {} calls {} where rank 0 calls {}", call, found.rank, here, there);
   }
+  TwoSaid said{};
+  std::copy(found.values.begin() + name_words, found.values.end(), said.there.begin());
+  std::copy(found.root_values.begin() + name_words, found.root_values.end(), said.of_root.begin());
+  return said;
+}
+
+Said said_of(const Alike& mine) {
+  return {mine.root, mine.bytes, number_of(mine.op), number_of_types(mine)};
+}
+
+void throw_difference(const char* call, const Difference& found) {
+  const auto [there, of_root] = said_of_same_call(call, found);
   const char* what[] = {"root", "bytes"};
   for (std::size_t i = 0; i < 2; ++i) {
-    const std::int64_t value = found.values[name_words + i];
-    const std::int64_t of_rank_0 = found.root_values[name_words + i];
-    if (value == of_rank_0) continue;
+    if (there[i] == of_root[i]) continue;
     throw_error(i == 0 ? MPI_ERR_ROOT : MPI_ERR_TRUNCATE, "{}: {} = {} on rank {}, but {} on rank 0", call,
-                what[i], value, found.rank, of_rank_0);
+                what[i], there[i], found.rank, of_root[i]);
   }
-  if (found.values[name_words + 2] == found.root_values[name_words + 2]) {
+  if (there[2] == of_root[2]) {
     throw_error(MPI_ERR_TYPE, "{}: the datatype of rank {} has other elements than that of rank 0", call,
                 found.rank);
   }

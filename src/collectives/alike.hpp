@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,15 +24,24 @@ inline std::int64_t signed_of(std::size_t bytes) {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// A call as numbers that ranks compare, and the error of one that differs.
-std::vector<std::int64_t> words_of(const char* call, const Alike& mine);
+/// A call as numbers that ranks compare: its name, and what is said of it.
+using Said = std::array<std::int64_t, 4>;
+std::vector<std::int64_t> words_of(const char* call, const Said& said);
+/// What one rank says in words that came, if all make the same call; else throws.
+struct TwoSaid {
+  Said there;
+  Said of_root;
+};
+TwoSaid said_of_same_call(const char* call, const Difference& found);
+
+Said said_of(const Alike& mine);
 [[noreturn]] void throw_difference(const char* call, const Difference& found);
 
 /// Compares what the ranks of a Channel or a Link call, on whatever operation each of them is. All get the
 /// error of the first rank that differs from rank 0. O(log p α)
 template <class On>
 Task<> check_alike(On on, const char* call, Alike mine) {
-  const std::vector<std::int64_t> words = words_of(call, mine);
+  const std::vector<std::int64_t> words = words_of(call, said_of(mine));
   const std::optional<Difference> found =
       co_await find_difference(std::move(on), words, static_cast<int>(words.size()));
   if (found) throw_difference(call, *found);

@@ -65,7 +65,7 @@ const std::shared_ptr<const GroupNodes>& CommAccess::nodes(const Comm& comm) {
   return nodes;
 }
 
-[[gnu::hot]] void check_usable(const Comm& comm, const char* call) {
+[[gnu::hot]] void check_there(const Comm& comm, const char* call) {
   const ContextPtr& context = CommAccess::context(comm);
   if (!context || comm.empty()) [[unlikely]] {
     throw_error(MPI_ERR_COMM, "{}: the communicator is empty", call);
@@ -73,6 +73,10 @@ const std::shared_ptr<const GroupNodes>& CommAccess::nodes(const Comm& comm) {
   if (context->world->closed()) [[unlikely]] {
     throw_error(MPI_ERR_COMM, "{}: the MPI communicator below has been freed", call);
   }
+}
+
+[[gnu::hot]] void check_usable(const Comm& comm, const char* call) {
+  check_there(comm, call);
   if (!comm.is_member()) [[unlikely]] {
     throw_error(MPI_ERR_COMM, "{}: the caller is not a member of the communicator", call);
   }

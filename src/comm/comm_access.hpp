@@ -46,7 +46,9 @@ struct CommAccess {
   static World& world(const Comm& comm) { return *comm.context_->world; }
 };
 
-/// Throws unless the caller may start `call` on `comm`: a member of it, and MPI still there.
+/// Throws unless `comm` is a communicator, and MPI still there.
+void check_there(const Comm& comm, const char* call);
+/// And unless the caller may start `call` on it: a member.
 void check_usable(const Comm& comm, const char* call);
 inline void check_member(const Comm& comm, const char* call) {
   const ContextPtr& context = CommAccess::context(comm);

@@ -96,7 +96,6 @@ Task<> nothing() {
 /// `channel_of(group, rank)` is a channel of the parent among the members.
 template <class ChannelOf>
 Creation create(const Comm& parent, const char* call, std::span<const int> ranks, ChannelOf channel_of) {
-  detail::check_usable(parent, call);
   check_ranks(parent, call, ranks);
   if (ranks.empty()) return {Comm(), nothing()};
   // A range, too, has its codes named: its number would depend on the order of creations.
@@ -138,15 +137,13 @@ Request start_creation(const Comm& parent, Creation creation, Comm& made) {
 
 Comm Comm::subset(std::span<const int> ranks) const {
   constexpr const char* call = "wisp::Comm::subset";
-  detail::check_usable(*this, call);
+  detail::check_there(*this, call);
   check_ranks(*this, call, ranks);
   if (ranks.empty()) return {};
   if (const std::optional<Range> range = range_of(ranks)) {
     return this->range(range->first, range->to_parent(range->size - 1), range->stride);
   }
-  const Group members = list_of(*this, ranks);
-  if (!is_raw()) return CommAccess::make_numbered(context_->world, members);
-  return CommAccess::make(ContextPtr(new Context(context_->world, context_->kind)), members);
+  return CommAccess::make_within(*this, list_of(*this, ranks));
 }
 
 Request Comm::icreate_group(std::span<const int> ranks, int tag, Comm& made) const {

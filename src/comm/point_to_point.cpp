@@ -19,6 +19,9 @@ using detail::SendMode;
 using detail::TagLayout;
 
 [[gnu::hot]] void check_buffer(const char* call, const ConstBuffer& buffer) {
+  if (is_in_place(buffer)) {
+    detail::throw_error(MPI_ERR_BUFFER, "{}: the buffer is MPI_IN_PLACE, which only collectives know", call);
+  }
   if (buffer.type == MPI_DATATYPE_NULL) {
     detail::throw_error(MPI_ERR_TYPE, "{}: datatype = MPI_DATATYPE_NULL", call);
   }

@@ -77,21 +77,6 @@ bool is_root(WISP_Chain chain, int root) {
   return code != MPI_SUCCESS || rank == root;
 }
 
-/// Colors and keys are of C's types: what Fortran calls them.
-MPI_Datatype label_type(MPI_Fint given) {
-  const MPI_Datatype type = MPI_Type_f2c(given);
-  if (type == MPI_CHARACTER) return MPI_CHAR;
-  if (type == MPI_REAL) return MPI_FLOAT;
-  if (type == MPI_DOUBLE_PRECISION) return MPI_DOUBLE;
-  for (const MPI_Datatype integer : {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8}) {
-    if (type != integer) continue;
-    int size = 0;
-    MPI_Type_size(type, &size);
-    return size == 1 ? MPI_INT8_T : size == 2 ? MPI_INT16_T : size == 4 ? MPI_INT32_T : MPI_INT64_T;
-  }
-  return type;
-}
-
 /// What is made of a subarray with gaps for the time of a call.
 enum class Copies { none, read, written };
 

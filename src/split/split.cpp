@@ -103,6 +103,7 @@ SplitField field_of(const char* call, const char* argument, const Label& label, 
                 label.bytes().size(), order.bytes);
   }
   field.is_given = true;
+  field.kind = label.kind();
   field.has_own_length = label.has_own_length();
   field.order = order;
   field.bytes = order.compare ? label.bytes() : label.ordered_bytes(call, argument);
@@ -143,6 +144,7 @@ Splitting checked(const Chain& chain, const char* call, const Label& color, cons
 }
 
 Task<Chain> run_split(Link link, SplitCase of, const Entry& entry) {
+  if (link.world().checks_calls()) co_await check_same_split(link, of, entry.name);
   const ChainPlace place = co_await entry.start(std::move(link), of);
   if (place.size == 0) co_return Chain();
   co_return ChainAccess::make(std::move(of.made), place);

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "chain/link.hpp"
@@ -14,6 +15,7 @@ namespace wisp::detail {
 /// A color or a key, after all checks.
 struct SplitField {
   bool is_given = false;
+  Label::Kind kind = Label::Kind::none;
   bool has_own_length = false;  ///< it may differ from rank to rank
   /// This rank's: ordered as bytes, unless the user has given an order.
   std::vector<std::byte> bytes;
@@ -42,6 +44,10 @@ struct SplitCase {
     return other;
   }
 };
+
+/// Throws on every rank if some rank splits by another type of color or key than rank 0, or by another
+/// algorithm. O(log p α).
+Task<> check_same_split(Link link, const SplitCase& of, std::string_view algorithm);
 
 /// How the items that algorithms exchange lie in memory: all that is to be known of a rank, as bytes.
 ///

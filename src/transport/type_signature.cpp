@@ -54,7 +54,8 @@ Signature of_named(MPI_Datatype type) {
   int size = 0;
   check_mpi(MPI_Type_size(type, &size), "MPI_Type_size");
   if (is_among(type, {MPI_CHAR, MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T,
-                      MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_INTEGER, MPI_AINT, MPI_OFFSET, MPI_COUNT})) {
+                      MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2,
+                      MPI_INTEGER4, MPI_INTEGER8, MPI_AINT, MPI_OFFSET, MPI_COUNT})) {
     return of_digit(1, static_cast<std::uint64_t>(size));
   }
   if (is_among(type, {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,

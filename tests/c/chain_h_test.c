@@ -180,6 +180,28 @@ static void test_split(void) {
   EXPECT(size < 2 || calls > 0);
 }
 
+/* Numbers, whatever their datatype is called or made of. */
+static void test_types_of_numbers(void) {
+  const int color = -(rank % 2);
+  MPI_Datatype types[4];
+  int i;
+  MPI_Type_dup(MPI_INT, &types[0]);
+  MPI_Type_contiguous(1, MPI_INT, &types[1]);
+  MPI_Type_commit(&types[1]);
+  types[2] = MPI_INT32_T;
+  types[3] = MPI_INT;
+  for (i = 0; i < 4; ++i) {
+    WISP_Chain made = WISP_CHAIN_NULL;
+    const int key = -rank;
+    OK(WISP_Split(chain, &color, 1, types[i], NULL, &key, 1, types[i], NULL, MPI_INFO_NULL, &made));
+    EXPECT(size_of(made) == (size + (rank % 2 == 0 ? 1 : 0)) / 2);
+    EXPECT(rank_of(made) == size_of(made) - 1 - rank / 2);
+    drop(&made);
+  }
+  MPI_Type_free(&types[0]);
+  MPI_Type_free(&types[1]);
+}
+
 static void test_ready_made(void) {
   WISP_Chain made = WISP_CHAIN_NULL;
   WISP_Chain leaders = WISP_CHAIN_NULL;
@@ -254,6 +276,7 @@ int main(int argc, char** argv) {
   RUN(test_to_comm);
   RUN(test_collectives);
   RUN(test_split);
+  RUN(test_types_of_numbers);
   RUN(test_ready_made);
   RUN(test_errors);
   OK(WISP_Chain_free(&chain));

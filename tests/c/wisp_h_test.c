@@ -640,6 +640,9 @@ static void test_errors(void) {
   EXPECT(WISP_Send(&value, 1, MPI_INT, size + 1, 0, comm) == MPI_ERR_RANK);
   EXPECT(WISP_Send(&value, 1, MPI_INT, 0, -5, comm) == MPI_ERR_TAG);
   EXPECT(WISP_Isend(&value, 1, MPI_INT, 0, 0, comm, NULL) == MPI_ERR_ARG);
+  EXPECT(WISP_Send(MPI_IN_PLACE, 1, MPI_INT, rank, 0, comm) == MPI_ERR_BUFFER);
+  EXPECT(WISP_Ibarrier_range(comm, &request, 1, 0) == MPI_ERR_RANK);
+  EXPECT(strcmp(WISP_Error_message(), "WISP_Ibarrier_range: last = 0 is below first = 1") == 0);
   EXPECT(WISP_Comm_range(comm, 0, size, 1, &made) == MPI_ERR_RANK);
   EXPECT(WISP_Start(&request) == MPI_ERR_REQUEST);
   EXPECT(WISP_Comm_free(&made) == MPI_ERR_COMM);

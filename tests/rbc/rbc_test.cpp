@@ -327,6 +327,52 @@ TEST_F(RbcTest, CommunicatorsAndTheirMembers) {
   EXPECT_EQ(group.getSize(), size);
 }
 
+TEST_F(RbcTest, AnInactiveRequestHasAnEmptyStatus) {
+  int out = rank, got = -1, flag = 0;
+  RBC::Request requests[2];
+  RBC::Irecv(&got, 1, MPI_INT, rank, 4, comm, &requests[0]);
+  RBC::Send(&out, 1, MPI_INT, rank, 4, comm);
+  for (int turn = 0; turn < 2; ++turn) {
+    MPI_Status statuses[2] = {};
+    if (turn == 0) {
+      RBC::Waitall(2, requests, statuses);
+      EXPECT_EQ(statuses[0].MPI_SOURCE, rank);
+    } else {
+      RBC::Testall(2, requests, &flag, statuses);
+      EXPECT_EQ(flag, 1);
+    }
+    for (int i = 1 - turn; i < 2; ++i) {
+      int count = -1;
+      MPI_Get_count(&statuses[i], MPI_INT, &count);
+      EXPECT_EQ(statuses[i].MPI_SOURCE, MPI_ANY_SOURCE);
+      EXPECT_EQ(statuses[i].MPI_TAG, MPI_ANY_TAG);
+      EXPECT_EQ(count, 0);
+    }
+  }
+}
+
+TEST_F(RbcTest, ErrorsNameWhatIsWrong) {
+  const auto error = [](auto call) -> std::string {
+    try {
+      call();
+    } catch (const wisp::Error& thrown) {
+      return thrown.what();
+    }
+    return "none";
+  };
+  int value = rank;
+  const RBC::Comm none;
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_EQ(error([&] { RBC::Bcast(&value, 1, MPI_INT, 0, none); }),
+            "wisp::bcast: the communicator is empty");
+  EXPECT_EQ(error([&] { RBC::Isend(&value, 1, MPI_INT, 0, 4, none, &request); }),
+            "RBC: the communicator is empty");
+  EXPECT_EQ(error([&] { RBC::Gatherv(&value, 1, MPI_INT, &value, nullptr, nullptr, MPI_INT, rank, comm); }),
+            "RBC: counts = NULL");
+  EXPECT_EQ(error([&] { RBC::Send(MPI_IN_PLACE, 1, MPI_INT, rank, 4, comm); }),
+            "wisp::Comm::send: the buffer is MPI_IN_PLACE, which only collectives know");
+}
+
 TEST_F(RbcTest, ForwardsToMpiForComparisons) {
   RBC::Comm forwarding = RBC::Create_Comm_from_MPI(mpi, true, true);
   EXPECT_TRUE(forwarding.useMPICollectives());

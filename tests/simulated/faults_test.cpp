@@ -14,6 +14,7 @@
 #include "wisp/collectives.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/simulate.hpp"
+#include "wisp/split.hpp"
 
 namespace wisp {
 namespace {
@@ -206,6 +207,53 @@ TEST(FaultsTest, WithChecksDifferentCallsAreErrorsThatNameTheDifference) {
             "wisp::Chain::allreduce: rank 4 calls wisp::Chain::bcast where rank 0 calls "
             "wisp::Chain::allreduce");
   EXPECT_EQ(error([](Comm c, Data data, Data more) { return gather(Chain(c), data, more, 2); }), "none");
+}
+
+TEST(FaultsTest, WithChecksDifferentSplitsAreErrorsThatNameTheDifference) {
+  const Checks on;
+  const auto error = [](const Label& color_of_2, const Label& key_of_2, const SplitOptions& options_of_2) {
+    return error_of(5, [=](Comm comm) -> Task<> {
+      // GCC 12 destroys what stands on either side of a ?: in a co_await.
+      Label color(7), key;
+      SplitOptions options;
+      if (comm.rank() == 2) {
+        color = color_of_2;
+        key = key_of_2;
+        options = options_of_2;
+      }
+      const Chain part = co_await async_split(Chain(comm), color, {}, key, {}, options);
+      EXPECT_EQ(part.size(), 5);
+    });
+  };
+  EXPECT_EQ(error(7, {}, {}), "none");
+  EXPECT_EQ(error(7u, {}, {}),
+            "wisp::split: color is 4 bytes of unsigned numbers on rank 2, but 4 bytes of signed numbers on "
+            "rank 0");
+  EXPECT_EQ(error("seven", {}, {}),
+            "wisp::split: color is text on rank 2, but 4 bytes of signed numbers on rank 0");
+  EXPECT_EQ(error({}, {}, {}),
+            "wisp::split: color is not given on rank 2, but 4 bytes of signed numbers on rank 0");
+  EXPECT_EQ(error(7, 1.5, {}),
+            "wisp::split: key is 8 bytes of floating-point numbers on rank 2, but not given on rank 0");
+  EXPECT_EQ(error(7, {}, {.algorithm = "radix"}).find("wisp::split: algorithm = radix on rank 2, but "), 0U);
+  // Left out is alike; what else is called is not.
+  EXPECT_EQ(error_of(5,
+                     [](Comm comm) -> Task<> {
+                       const auto color = comm.rank() == 2 ? std::optional<int>() : std::optional<int>(7);
+                       const Chain part = co_await async_split(Chain(comm), color);
+                       EXPECT_EQ(part.empty(), comm.rank() == 2);
+                     }),
+            "none");
+  EXPECT_EQ(error_of(5,
+                     [](Comm comm) -> Task<> {
+                       const Chain chain(comm);
+                       if (comm.rank() == 1) {
+                         co_await barrier(chain);
+                       } else {
+                         co_await async_split(chain, 7);
+                       }
+                     }),
+            "wisp::split: rank 1 calls wisp::Chain::barrier where rank 0 calls wisp::split");
 }
 
 void sum_downwards(void* in, void* out, int* count, MPI_Datatype*) {

@@ -94,6 +94,11 @@ TEST(IsolationTest, NoMessageIsNeededToMakeARangeOrASubset) {
     const Comm range = world.range(2, 14, 3);
     EXPECT_EQ(subset.size(), 4);
     EXPECT_EQ(range.size(), 5);
+    // Of it too, also by who is in none of them.
+    const std::vector<int> two = {3, 0};
+    EXPECT_EQ(subset.subset(two).size(), 2);
+    EXPECT_EQ(subset.subset(two).is_member(), world.rank() == 7 || world.rank() == 3);
+    EXPECT_EQ(range.subset(two).is_member(), world.rank() == 11 || world.rank() == 2);
     co_return;
   });
   EXPECT_EQ(report.messages, 0U);
