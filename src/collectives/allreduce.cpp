@@ -14,7 +14,7 @@ Cost allreduce_circulant_cost(T t) {
   const double steps = 2 * t.log2;
   const double bytes = (2.5 * t.others + 0.5) * t.n;
   // Blocks of a half, a quarter … of it.
-  const double long_rounds = std::clamp(std::log2(t.n / largest_eager), 0.0, t.log2);
+  const double long_rounds = std::clamp(std::log2(std::max(t.n / largest_eager, 1.0)), 0.0, t.log2);
   return over_circulant_graph({steps, bytes, t.steps_in_pairs(steps), t.p * steps, t.p * bytes,
                                2 * t.growing_rounds(t.log2, 1.25 * t.others * t.n, Traffic::circulant) +
                                    t.rendezvous(2 * long_rounds)});

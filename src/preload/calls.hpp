@@ -80,9 +80,12 @@ int counted(Form form, Call call, Fate fate, Run run) {
 template <Form form, class Bytes, class Ours, class Native>
 int dispatch(Call call, MPI_Comm comm, Bytes bytes, Ours ours, Native native) {
   Served* served = process.may_take(form, call) ? Served::find(comm) : nullptr;
-  if (served == nullptr) return counted(form, call, Fate::native, native);
+  const std::int64_t size = served == nullptr ? -1 : bytes();
+  if (served == nullptr || !served->prepare(form, call, size)) {
+    return counted(form, call, Fate::native, native);
+  }
   auto held = progress.lock();
-  if (!served->takes(form, call, bytes())) {
+  if (!served->takes(form, call, size)) {
     if (held) held.unlock();
     return counted(form, call, Fate::native, native);
   }

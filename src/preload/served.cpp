@@ -140,12 +140,11 @@ Served::~Served() {
   if (!comm_.empty()) detail::CommAccess::world(comm_).close();
 }
 
-bool Served::takes(Form form, Call call, std::int64_t bytes) {
+bool Served::prepare(Form form, Call call, std::int64_t bytes) {
   if (is_refused_ || bytes < 0) return false;  // and not counted: others may not have called
-  const Settings& settings = process.settings();
   const bool blocks = form == Form::blocking;
   if (comm_.empty()) {
-    if (!blocks || ++calls_ <= settings.calls_before) return false;
+    if (!blocks || ++calls_ <= process.settings().calls_before) return false;
     try {
       const detail::ErrorsReturn silent(mpi_comm_);
       // Kept here and nowhere else: what closes it must have the lock.
@@ -156,11 +155,13 @@ bool Served::takes(Form form, Call call, std::int64_t bytes) {
       return false;
     }
   }
-  if (is_of_neighbors(call) && !topology_) {
-    if (!blocks) return false;
-    topology_ = Topology::of(mpi_comm_, comm_);
-  }
-  if (is_of_neighbors(call) && !topology_->exists()) return false;
+  if (!is_of_neighbors(call)) return true;
+  if (!topology_ && blocks) topology_ = Topology::of(mpi_comm_, comm_);
+  return topology_ && topology_->exists();
+}
+
+bool Served::takes(Form form, Call call, std::int64_t bytes) {
+  const Settings& settings = process.settings();
   // Of a graph in several parts, the ranks of one do not know how large the blocks of another are.
   if (is_of_neighbors(call) && topology_->stencil() == nullptr) bytes = 0;
   if (settings.is_named) {

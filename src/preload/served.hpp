@@ -21,9 +21,12 @@ class Served {
   static Served* find(MPI_Comm comm);
 
   /// Whether wisp takes this call, which all ranks answer alike. `bytes` is what all know of its size: of one
-  /// vector or block; -1: arguments that MPI will refuse. Only a blocking call may duplicate, or ask who the
-  /// neighbors are; nonblocking ones before are left to MPI.
+  /// vector or block; -1: arguments that MPI will refuse.
   bool takes(Form form, Call call, std::int64_t bytes);
+  /// What must be known before. Only a blocking call may duplicate, or ask who the neighbors are; nonblocking
+  /// ones before are left to MPI (false). It waits for the other ranks in MPI alone, and so without the lock:
+  /// they may wait for what is in flight here.
+  bool prepare(Form form, Call call, std::int64_t bytes);
 
   const Comm& comm() const { return comm_; }
   /// Whose error handler hears of errors: of what outlives the communicator, as MPI has it, that of the

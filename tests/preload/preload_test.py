@@ -132,6 +132,17 @@ class Programs(unittest.TestCase):
             for calls in ("all", "all,iall"):
                 self.assert_same([program], ranks, "--calls", calls, "--after", "0")
 
+    def test_what_is_in_flight_goes_on_while_others_are_made(self):
+        program = self.compile("in_flight.c")
+        for ranks in (2, 3, 5):
+            for of in ([], ["neighbors"]):
+                self.assert_same([program, *of], ranks, "--calls", "all,iall", "--after", "0")
+
+    def test_no_arithmetic_traps(self):
+        program = self.compile("traps.c", "-lm")
+        for calls in ((), ("--calls", "all")):
+            self.assert_same([program], 2, *calls, "--after", "0")
+
     def test_memory_does_not_grow(self):
         self.assert_same([self.compile("memory.c")], 2, "--calls", "all,iall", "--after", "0")
 
