@@ -169,20 +169,20 @@ void check_result(const Comm& comm, const Irregular& of, BlocksCell& cell, int r
 
 /// Marks what breaks a guideline: an irregular operation that takes longer than the second allows, or a
 /// regular one that takes longer than the irregular one of equal blocks.
-void mark(std::vector<Row>& rows, const std::string& guideline_2, const char* irregular,
-          const char* regular) {
+void mark(std::vector<Row>& rows, const std::string& guideline_2, const char* of_any_blocks,
+          const char* of_equal_blocks) {
   const auto time_of = [&](const std::string& variant) -> const Row* {
     const auto row =
         std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.variant == variant; });
     return row == rows.end() ? nullptr : &*row;
   };
   const Row* bound = time_of(guideline_2);
-  const Row* of_equal = time_of(irregular);
+  const Row* of_equal = time_of(of_any_blocks);
   for (Row& row : rows) {
-    if (bound != nullptr && row.variant == irregular && row.median_us > slack * bound->median_us)
+    if (bound != nullptr && row.variant == of_any_blocks && row.median_us > slack * bound->median_us)
       row.mark = "!2";
     const bool is_equal = row.case_name.starts_with("same,");
-    if (is_equal && of_equal != nullptr && row.variant == regular &&
+    if (is_equal && of_equal != nullptr && row.variant == of_equal_blocks &&
         row.median_us > slack * of_equal->median_us) {
       row.mark = "!1";
     }

@@ -1,17 +1,5 @@
 # The Python package: an extension for the kind of MPI that is built with, beside the modules of python/wisp.
 
-include(CheckCXXSourceCompiles)
-set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
-foreach(kind_and_macro "openmpi OPEN_MPI" "mpich MPICH_VERSION" "mpiabi MPI_ABI")
-  separate_arguments(kind_and_macro)
-  list(GET kind_and_macro 0 kind)
-  list(GET kind_and_macro 1 macro)
-  check_cxx_source_compiles("#include <mpi.h>\n#ifndef ${macro}\n#error\n#endif\nint main() {}" wisp_mpi_is_${kind})
-  if(wisp_mpi_is_${kind})
-    set(wisp_mpi_kind ${kind})
-  endif()
-endforeach()
-unset(CMAKE_REQUIRED_LIBRARIES)
 if(NOT wisp_mpi_kind)
   message(FATAL_ERROR "wisp: the Python package knows Open MPI, MPICH and its relatives, and the standard ABI of MPI 5")
 endif()
@@ -36,7 +24,7 @@ target_compile_options(wisp_python PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DI
 target_compile_options(wisp PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 target_include_directories(wisp_python PRIVATE src)
 target_link_libraries(wisp_python PRIVATE wisp wisp_options MPI::MPI_CXX)
-install(TARGETS wisp_python LIBRARY DESTINATION wisp COMPONENT python)
+install(TARGETS wisp_python LIBRARY DESTINATION wisp COMPONENT python EXCLUDE_FROM_ALL)  # by pip
 
 # To be used from here: PYTHONPATH=<build>/python.
 file(GLOB modules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/wisp/*.py ${PROJECT_SOURCE_DIR}/python/wisp/*.pyi

@@ -152,9 +152,9 @@ struct JoinedChild {
       struct Arrive {
         bool await_ready() const noexcept { return false; }
         std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> child) const noexcept {
-          Join* join = child.promise().join;
+          Join* const joins = child.promise().join;
           child.destroy();
-          return join->arrive();
+          return joins->arrive();
         }
         void await_resume() const noexcept {}
       };

@@ -84,7 +84,7 @@ Task<> chain_segmented_scan(Link link, std::vector<std::byte> color, Reduction g
   const ScratchVector mine = flagged.make(begins, send.address);
   Operator join(MPI_OP_NULL);
   join = Operator::on_bytes(
-      [&flagged, &op](const std::byte* left, std::byte* right) { flagged.join(op, left, right); });
+      [&flagged, &op](const std::byte* lower, std::byte* higher) { flagged.join(op, lower, higher); });
   SideSums sums;
   co_await side_sums(std::move(link), {mine.data(), mine.bytes(), MPI_BYTE}, {&join, nullptr}, sums);
   const TypeLayout layout = TypeLayout::of(send.type);

@@ -65,7 +65,7 @@ struct Arguments {
 /// on the root alone is left out elsewhere: it may be anything, a datatype that is gone too.
 class Call {
  public:
-  Call(const char* name, int rank, int size) : name(name), rank(rank), size(size) {}
+  Call(const char* of_name, int of_rank, int of_size) : name(of_name), rank(of_rank), size(of_size) {}
 
   /// First of all, where there is one.
   Call&& root(int root);

@@ -268,9 +268,9 @@ void PairCodes::ask_again() {
   has_deferred_ = false;
   std::vector<std::pair<int, Number>> made;
   for (const auto& [peer, pair] : pairs_) {
-    std::erase_if(pair->deferred, [&, peer = peer](Number number) {
-      if (!is_made(peer, number)) return false;
-      made.emplace_back(peer, number);
+    std::erase_if(pair->deferred, [&, of = peer](Number number) {
+      if (!is_made(of, number)) return false;
+      made.emplace_back(of, number);
       return true;
     });
     has_deferred_ = has_deferred_ || !pair->deferred.empty();

@@ -171,9 +171,9 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
 
   bool all_done = true;
   for (int rank = 0; rank < options.ranks; ++rank) {
-    const auto program = programs[detail::as_size(rank)].handle();
-    all_done = all_done && (program.done() || cluster.has_stopped(rank));
-    if (program.done() && !cluster.has_stopped(rank)) program.promise().take();
+    const auto of_rank = programs[detail::as_size(rank)].handle();
+    all_done = all_done && (of_rank.done() || cluster.has_stopped(rank));
+    if (of_rank.done() && !cluster.has_stopped(rank)) of_rank.promise().take();
   }
   if (!all_done) {
     detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: no message can move: {}; not received: {}",

@@ -45,7 +45,7 @@ def options_of_recipe():
     variants = {}
 
     class CMakePackage:
-        spec = {"mpi": types.SimpleNamespace(mpicc=MPICC, mpicxx=MPICXX)}
+        spec = {"mpi": types.SimpleNamespace(mpicc=MPICC, mpicxx=MPICXX, mpifc=FC)}
         run_tests = False
 
         def define(self, name, value):
@@ -89,6 +89,18 @@ class Install(unittest.TestCase):
 
     def test_find_package_of_a_project_without_cpp(self):
         self.assertIn("half", build_project("c", self.folder, f"-DCMAKE_PREFIX_PATH={self.prefix}"))
+
+    def test_what_does_not_fit_is_said(self):
+        def configure(*options):
+            result = subprocess.run(["cmake", "-S", HERE / "c", "-B", self.folder, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                                     f"-DMPI_C_COMPILER={MPICC}", *options], capture_output=True, text=True, timeout=600)
+            shutil.rmtree(self.folder)
+            return " ".join(result.stderr.split())
+        self.assertIn("Java is none of wisp's components", configure("-DCOMPONENTS=C;Java"))
+        self.assertEqual("", configure("-DCOMPONENTS=C"))
+        other = shutil.which("mpicc.mpich" if "openmpi" in MPICC else "mpicc.openmpi")
+        if other:
+            self.assertIn("wisp was built with", configure(f"-DMPI_C_COMPILER={other}"))
 
     def test_pkg_config(self):
         program = self.folder / "program"
@@ -138,7 +150,7 @@ class Install(unittest.TestCase):
         library = next(prefix.rglob("libwisp.so"))
         self.assertIn("SONAME               libwisp.so.0.2\n", run("objdump", "-p", library))
         self.assertIn("wisp 0.2", run(*MPIRUN, "-n", 2, prefix / "bin/wisp", "--version"))
-        for name in ("cpp", "c"):
+        for name in ("cpp", "c", *(["fortran"] if list(prefix.rglob("wisp.mod")) else [])):
             build_project(name, self.folder / name, f"-DCMAKE_PREFIX_PATH={prefix}")
 
 

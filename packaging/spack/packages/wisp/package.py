@@ -19,10 +19,14 @@ class Wisp(CMakePackage):
 
     variant("shared", default=True, description="Build a shared library")
     variant("program", default=True, description="Build the wisp program")
+    variant("fortran", default=True, description="Build the Fortran module")
+    variant("preload", default=True, description="Build the library that goes under programs that exist")
     variant("highway", default=True, description="Sort numbers with vector instructions")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
+    depends_on("fortran", type="build", when="+fortran")
+    depends_on("python@3.9:", type="build", when="+fortran")
     depends_on("cmake@3.22:", type="build")
     depends_on("mpi@3.1:")
     depends_on("fmt@8:")
@@ -38,8 +42,11 @@ class Wisp(CMakePackage):
         return [
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
             self.define("MPI_CXX_COMPILER", self.spec["mpi"].mpicxx),
+            self.define("MPI_Fortran_COMPILER", self.spec["mpi"].mpifc),
             self.define("WISP_BUILD_TESTS", self.run_tests),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define_from_variant("WISP_HIGHWAY", "highway"),
             self.define_from_variant("WISP_BUILD_PROGRAM", "program"),
+            self.define_from_variant("WISP_BUILD_FORTRAN", "fortran"),
+            self.define_from_variant("WISP_BUILD_PRELOAD", "preload"),
         ]

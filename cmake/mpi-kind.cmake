@@ -1,0 +1,18 @@
+# wisp_mpi_kind(RESULT LANGUAGE): openmpi, mpich (and its relatives) or mpiabi (MPI 5's standard ABI), as the headers
+# say that FindMPI has found; else nothing. Libraries of one kind know nothing of the handles of another.
+function(wisp_mpi_kind result language)
+  set(kind)
+  foreach(folder IN LISTS MPI_${language}_INCLUDE_DIRS CMAKE_${language}_IMPLICIT_INCLUDE_DIRECTORIES)
+    if(NOT kind AND EXISTS "${folder}/mpi.h")
+      file(STRINGS "${folder}/mpi.h" lines REGEX "define +(OPEN_MPI|MPICH_VERSION) ")
+      if(MPI_ABI IN_LIST MPI_${language}_COMPILE_DEFINITIONS)
+        set(kind mpiabi)
+      elseif(lines MATCHES OPEN_MPI)
+        set(kind openmpi)
+      elseif(lines MATCHES MPICH_VERSION)
+        set(kind mpich)
+      endif()
+    endif()
+  endforeach()
+  set(${result} "${kind}" PARENT_SCOPE)
+endfunction()
