@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -127,11 +128,16 @@ Command add_tune(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "tune",
       "Measure which collectives are faster than MPI's on the ranks of this run, for wisp run --table");
-  command->add_option("FILE", *file, "The table to write")->required();
+  command->add_option("FILE", *file, "The table to write")->required()->check([](const std::string& name) {
+    return name.empty() ? "FILE is empty" : "";
+  });
   command->footer(
       "  mpirun -n 64 wisp tune cluster.table\n  mpirun -n 64 wisp run --table cluster.table -- "
       "./simulation");
   return {command, [file] {
+            int ranks = 0;
+            MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+            if (ranks < 2) throw BadInput("wisp tune: one rank has no collectives to measure: mpirun -n P");
             check_writable("tune", *file);
             bench::tune(*file);
             return 0;
@@ -160,19 +166,25 @@ Command add_simulate(CLI::App& app) {
       ->add_option("--joining", arguments->cluster.joining,
                    "Time to join a byte in a reduction, in parts of its time at a port")
       ->check([](const std::string& text) {
-        return std::strtod(text.c_str(), nullptr) >= 0 ? "" : "'" + text + "' is below 0, or no number";
+        const double parts = text.empty() ? -1 : std::strtod(text.c_str(), nullptr);
+        return parts >= 0 && std::isfinite(parts) ? "" : "'" + text + "' is below 0, or no number";
       });
-  command->add_option("--ranks-per-node", arguments->ranks_per_node, "Ranks that share a node and its port")
-      ->check(CLI::Range(1, 1 << 22));
-  command->add_flag("--in-turn", arguments->in_turn, "One rank after the other on the next node");
+  CLI::Option* nodes =
+      command
+          ->add_option("--ranks-per-node", arguments->ranks_per_node, "Ranks that share a node and its port")
+          ->check(CLI::Range(1, 1 << 22));
+  command->add_flag("--in-turn", arguments->in_turn, "One rank after the other on the next node")
+      ->needs(nodes);
   command
       ->add_option("--inside-latency", arguments->cluster.inside_latency,
                    "Time of a message inside a node, as in 0.5us")
-      ->transform(seconds);
+      ->transform(seconds)
+      ->needs(nodes);
   command
       ->add_option("--inside-bandwidth", arguments->cluster.inside_bandwidth,
                    "Of a rank's port for those, as in 40GB/s")
-      ->transform(rate);
+      ->transform(rate)
+      ->needs(nodes);
   command->add_option("--trace", arguments->cluster.trace,
                       "Write what the ranks do in the last case to this file, for wisp trace");
   command->footer(
@@ -184,7 +196,11 @@ Command add_simulate(CLI::App& app) {
       "  wisp simulate collective --op bcast --count 1000 --ranks 13 --trace bcast.trace");
   return {command, [arguments] {
             const Benchmark& benchmark = benchmark_for("simulate", *arguments);
-            check_writable("simulate", arguments->options.json_file);
+            const std::string& json = arguments->options.json_file;
+            if (!json.empty() && json == arguments->cluster.trace) {
+              throw BadInput(fmt::format("wisp simulate: {} cannot be both --json and --trace", json));
+            }
+            check_writable("simulate", json);
             check_writable("simulate", arguments->cluster.trace);
             place_ranks(*arguments);
             benchmark.simulate(arguments->options, arguments->cluster);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "wisp/version.h"
@@ -58,7 +59,7 @@ std::vector<Described> options_of(const CLI::App& app) {
   std::vector<Described> options;
   for (const CLI::Option* option : app.get_options()) {
     Described described{
-        {}, values_of(option->get_type_name()), option->get_description(), option->get_type_size() != 0};
+        {}, values_of(option->get_type_name()), option->get_description(), takes_value(*option)};
     for (const std::string& name : option->get_snames()) described.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) described.names.push_back("--" + name);
     options.push_back(std::move(described));
@@ -194,6 +195,7 @@ CLI::Validator with_unit(const std::map<std::string, double>& units) {
         if (unit == units.end())
           return "'" + text + "' needs a unit: " + fmt::format("{}", fmt::join(names, ", "));
         if (!(number > 0)) return "'" + text + "' is not above 0";
+        if (!std::isfinite(number * unit->second)) return "'" + text + "' is no number that a computer has";
         text = fmt::format("{}", number * unit->second);
         return {};
       },
@@ -213,9 +215,9 @@ std::string man_page(const CLI::App& app) {
   for (const CLI::App* command : commands_of(app)) {
     page += fmt::format(".SS {}\n{}.\n", escaped(command->get_name()), escaped(command->get_description()));
     for (const CLI::Option* option : command->get_options()) {
-      page += fmt::format(".TP\n\\fB{}\\fR {}\n{}\n", escaped(option->get_name(option->get_positional())),
-                          escaped(takes_value(*option) ? option->get_type_name() : ""),
-                          escaped(option->get_description()));
+      page += fmt::format(
+          ".TP\n\\fB{}\\fR {}\n{}\n", escaped(option->get_name(option->get_positional(), true)),
+          escaped(takes_value(*option) ? option->get_type_name() : ""), escaped(option->get_description()));
     }
     page += fmt::format(".PP\n.nf\n{}\n.fi\n", escaped(command->get_footer()));
   }

@@ -55,6 +55,16 @@ void look_at_mpi(Findings& found) {
                                                      : "the main thread calls wisp";
   found.add("threads", fmt::format("{}; {}", name, who));
   found.numbers["mpi"] = bench::mpi_name();
+  int ranks = 0;
+  detail::check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
+  for (const char* launcher : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* started = std::getenv(launcher);
+    if (ranks > 1 || started == nullptr || std::atoi(started) < 2) continue;
+    found.warnings.push_back(fmt::format(
+        "the launcher has started {} processes, and each is alone: start them with the mpirun of the MPI "
+        "that wisp was built with",
+        started));
+  }
 #if !defined(NDEBUG) || !defined(__OPTIMIZE__)
   found.warnings.push_back(
       "wisp was built for debugging: its own work takes several times as long. Build with "

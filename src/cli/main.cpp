@@ -3,10 +3,15 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <new>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -16,16 +21,49 @@
 #include "cli/run.hpp"
 #include "cli/terminal.hpp"
 #include "harness.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 #include "wisp/version.h"
 
 namespace wisp::cli {
 namespace {
 
+constexpr const char* unwritable_output = "wisp: standard output cannot be written";
+
+/// To stderr, if it can be written.
+void say(const std::string& sentence) noexcept {
+  std::fputs((sentence + "\n").c_str(), stderr);
+  std::fflush(stderr);
+}
+
 /// Says on rank 0 what is wrong with the call.
 int refuse(int rank, const std::string& sentence) {
-  if (rank == 0) fmt::print(stderr, "{}\n", in_color(Color::red, sentence, stderr));
+  if (rank == 0) say(in_color(Color::red, sentence, stderr));
   return 2;
+}
+
+/// Of what each rank found wrong with the call (in its own files and environment) the first, on all ranks; or
+/// that their calls differ. Empty: it is right everywhere. Collective.
+std::string agree_on_call(int argc, char** argv, const std::string& sentence) {
+  std::string call;
+  for (int i = 1; i < argc; ++i) call += std::string(argv[i]) + '\0';
+  const auto hash = static_cast<unsigned long long>(std::hash<std::string>()(call));
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  // The smallest hash, the largest as its complement, and the first rank that has something to say.
+  unsigned long long least[] = {hash, ~hash, static_cast<unsigned long long>(sentence.empty() ? size : rank)};
+  detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_UNSIGNED_LONG_LONG, MPI_MIN, MPI_COMM_WORLD),
+                    "MPI_Allreduce");
+  if (least[0] != ~least[1]) return "wisp: the ranks were called with different arguments";
+  const int first = static_cast<int>(least[2]);
+  if (first == size) return "";
+  std::array<char, 1024> text{};
+  sentence.copy(text.data(), text.size() - 1);
+  detail::check_mpi(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, first, MPI_COMM_WORLD),
+                    "MPI_Bcast");
+  return first == 0 ? text.data() : fmt::format("{} (on rank {})", text.data(), first);
 }
 
 Command add_completion(CLI::App& app, int rank) {
@@ -64,22 +102,26 @@ int run(int argc, char** argv) {
                          add_run(app),      add_tune(app),   add_bench(app),
                          add_simulate(app), add_trace(app),  add_completion(app, rank),
                          add_man(app, rank)};
+  std::string wrong;
   if (argc > 1 && argv[1][0] != '-') {
     std::vector<std::string> names;
     for (const Command& command : commands) names.push_back(command.app->get_name());
     if (std::find(names.begin(), names.end(), argv[1]) == names.end()) {
-      return refuse(rank,
-                    fmt::format("wisp: there is no command '{}'{}\n{}", argv[1], suggestion(argv[1], names),
-                                fmt::format("commands: {}", fmt::join(names, ", "))));
+      wrong = fmt::format("wisp: there is no command '{}'{}\ncommands: {}", argv[1],
+                          suggestion(argv[1], names), fmt::join(names, ", "));
     }
   }
+  std::optional<CLI::Success> help;
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return rank == 0 ? app.exit(help) : 0;
+    if (wrong.empty()) app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    help = asked;
   } catch (const CLI::ParseError& error) {
-    return refuse(rank, fmt::format("wisp: {}", error.what()));
+    wrong = fmt::format("wisp: {}", error.what());
   }
+  wrong = agree_on_call(argc, argv, wrong);
+  if (!wrong.empty()) return refuse(rank, wrong);
+  if (help) return rank == 0 ? app.exit(*help) : 0;
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
     try {
@@ -119,11 +161,15 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     // What was not foreseen may have happened on this rank alone: the others must not wait for it.
     const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-    fmt::print(stderr, "{}\n", is_memory ? "wisp: a rank has no memory left" : error.what());
-    std::fflush(stderr);
+    const char* const why = is_memory ? "wisp: a rank has no memory left" : error.what();
+    wisp::cli::say(std::ferror(stdout) != 0 ? wisp::cli::unwritable_output : why);
     // MPICH's mpiexec ends without what it has not read by then.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && code == 0) {
+    wisp::cli::say(wisp::cli::unwritable_output);
+    code = 1;
   }
   MPI_Finalize();
   return code;

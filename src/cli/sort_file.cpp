@@ -173,7 +173,7 @@ class OutputFile final : public Output {
       } else if ((std::filesystem::exists(status) && access(path.c_str(), W_OK) != 0) ||
                  !std::ofstream(temporary_)) {
         problem = fmt::format("wisp sort: the output {} is not writable: {}", path, std::strerror(errno));
-      } else if (std::filesystem::exists(status)) {  // who could read it before may read what replaces it
+      } else if (std::filesystem::exists(status)) {  // the mode stays as it was
         std::filesystem::permissions(temporary_, status.permissions(), code);
       }
     }

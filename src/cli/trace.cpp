@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -96,6 +97,12 @@ int trace(const TraceArguments& arguments) {
     throw BadInput(fmt::format("wisp trace: nothing is between --begin {} and the end, {}",
                                time_text(window.begin), time_text(window.end)));
   }
+  for (const fs::path& file : files_of(arguments.file)) {
+    std::error_code is_new;
+    if (!fs::equivalent(file, arguments.output, is_new) || is_new) continue;
+    throw BadInput(
+        fmt::format("wisp trace: {} is the trace; the page needs a file of its own", arguments.output));
+  }
   const bool is_picture = fs::path(arguments.output).extension() == ".svg";
   std::ofstream out(arguments.output, std::ios::binary);
   out << (is_picture ? picture(timeline, window)
@@ -125,8 +132,11 @@ Command add_trace(CLI::App& app) {
       ->add_option("--begin", arguments->begin, "Draw from here on, as in 20ms; without it, from the start")
       ->transform(seconds);
   command->add_option("--end", arguments->end, "Draw up to here; without it, to the end")->transform(seconds);
-  command->add_option("--messages", arguments->messages, "Draw no more than these")->capture_default_str();
+  command->add_option("--messages", arguments->messages, "Draw no more than these")
+      ->check(CLI::Range(0, std::numeric_limits<int>::max()))
+      ->capture_default_str();
   command->add_option("--operations", arguments->operations, "The same, the longest of them")
+      ->check(CLI::Range(0, std::numeric_limits<int>::max()))
       ->capture_default_str();
   command->footer(
       "Examples:\n"

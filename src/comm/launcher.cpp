@@ -22,7 +22,7 @@ int number_of(const char* name) {
 int ranks_per_node() {
   constexpr const char* name = "WISP_RANKS_PER_NODE";
   const char* text = std::getenv(name);
-  if (text == nullptr) return 0;
+  if (text == nullptr || *text == '\0') return 0;
   const std::string_view all(text);
   int number = 0;
   const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);

@@ -35,9 +35,12 @@ double time_ping_pong(MPI_Comm comm, bool begins, int peer, std::vector<char>& m
 /// A number from the environment, if there is a positive one.
 std::optional<double> number_of_environment(const char* name) {
   const char* text = std::getenv(name);
-  if (text == nullptr) return std::nullopt;
-  const double number = std::strtod(text, nullptr);
-  if (!(number > 0)) throw_error(MPI_ERR_ARG, "wisp: {} = {} is not a number above 0", name, text);
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  char* end = nullptr;
+  const double number = std::strtod(text, &end);
+  if (!(number > 0 && std::isfinite(number)) || *end != '\0') {
+    throw_error(MPI_ERR_ARG, "wisp: {} = {} is not a number above 0", name, text);
+  }
   return number;
 }
 

@@ -95,7 +95,9 @@ MPI_Comm duplicate_of(MPI_Comm comm) {
 
 bool environment_says_check() {
   const char* value = std::getenv("WISP_CHECK");
-  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+  const std::string_view wish = value != nullptr && *value != '\0' ? value : "0";
+  if (wish != "0" && wish != "1") throw_error(MPI_ERR_ARG, "wisp: WISP_CHECK = {} is neither 1 nor 0", wish);
+  return wish == "1";
 }
 
 std::unique_ptr<Transport> World::shared(std::unique_ptr<Transport> transport, const Facts& facts) {

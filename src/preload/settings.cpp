@@ -120,7 +120,7 @@ Tuning Tuning::parse(std::string_view text) {
     const bool is_read = call && read(take_until(' ', line), read_line.ranks) &&
                          read(take_until(' ', line), read_line.nodes) &&
                          read(take_until(' ', line), read_line.bytes) && read(line, read_line.times_faster);
-    if (!is_read) {
+    if (!is_read || read_line.ranks < 1 || read_line.nodes < 1) {
       throw_error(MPI_ERR_ARG,
                   "WISP_PRELOAD_TABLE: line {}, '{}', is not 'operation ranks nodes bytes times-faster'",
                   number, whole);

@@ -47,6 +47,12 @@ class CommandLine(unittest.TestCase):
                 (["bench", "exchange", "--algorithm", "x"], "--algorithm is not for this benchmark"),
                 (["bench", "split-by", "--count", "1"], "--count is not for this benchmark"),
                 (["simulate", "split", "--ranks", "4", "--joining", "nan"], "'nan' is below 0, or no number"),
+                (["simulate", "split", "--ranks", "4", "--joining", "inf"], "'inf' is below 0, or no number"),
+                (["simulate", "split", "--ranks", "4", "--latency", "infs"], "'infs' is no number that a computer has"),
+                (["simulate", "split", "--ranks", "4", "--in-turn"], "--in-turn requires --ranks-per-node"),
+                (["simulate", "split", "--ranks", "4", "--json", "x", "--trace", "x"], "x cannot be both --json and --trace"),
+                (["tune", ""], "FILE is empty"),
+                (["trace", "x", "--messages", "-1"], "--messages"),
                 (["bench", "trace"], "WISP_TRACE names no file"),
                 (["bench", "neighborhood", "--op", "no"], "KIND one of alltoall"),
                 (["bench", "split-by", "--op", "no"], "split,few,int"),
@@ -65,6 +71,30 @@ class CommandLine(unittest.TestCase):
         result = run("simulate", "collective", "--op", "bcast", "--ranks", "8", "--json", "/dev/full", ranks=1)
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("/dev/full cannot be written", result.stderr)
+
+        with open("/dev/full", "w") as full:  # under mpirun it is a pipe
+            result = subprocess.run([WISP, "simulate", "collective", "--op", "bcast", "--ranks", "8", "--quick"],
+                                    stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn("wisp: standard output cannot be written", result.stderr)
+
+    def test_what_is_wrong_on_one_rank_alone_ends_all(self):
+        in_own_folder = 'cd "$1/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && shift && exec "$@"'
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in "01":
+                (pathlib.Path(folder) / rank).mkdir()
+            for rank, on_rank in (("1", ""), ("0", " (on rank 1)")):
+                (pathlib.Path(folder) / rank / "scratch").mkdir()
+                result = launch([*MPIRUN, "-n", "2", "sh", "-c", in_own_folder, "sh", folder, WISP, "sort", "-T", "scratch",
+                                 __file__, "/dev/null"], timeout=60)
+                self.assertEqual(result.returncode, 2)
+                self.assertEqual(result.stderr.count("wisp: "), 1, result.stderr)
+                self.assertIn(f"Directory does not exist: scratch{on_rank}", result.stderr)
+                (pathlib.Path(folder) / rank / "scratch").rmdir()
+            other = 'exec "$@" --memory-limit ${OMPI_COMM_WORLD_RANK:-$PMI_RANK}00M'
+            result = launch([*MPIRUN, "-n", "2", "sh", "-c", other, "sh", WISP, "sort", __file__, "/dev/null"], timeout=60)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("wisp: the ranks were called with different arguments", result.stderr)
 
     def test_a_case_that_is_too_large_is_said(self):
         arguments = ["collective", "--op", "alltoallv", "--count", "2000000000"]
@@ -92,7 +122,8 @@ class CommandLine(unittest.TestCase):
             script = pathlib.Path(folder) / "wisp"
             script.write_text(run("completion", "bash", ranks=1).stdout)
             for line, expected in (("wisp gr", ["groups"]), ("mpirun -n 4 wisp sort --ty", ["--type"]),
-                                   ("wisp sort --type f", ["f32", "f64"]), ("wisp bench range", ["range-bcast"])):
+                                   ("wisp sort --type f", ["f32", "f64"]),
+                                   ("wisp sort --check --ty", ["--type"]), ("wisp bench range", ["range-bcast"])):
                 words = line.split()
                 ask = (f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; cd {folder}; _wisp; "
                        "printf '%s\\n' \"${COMPREPLY[@]}\"")

@@ -96,6 +96,8 @@ class Trace(unittest.TestCase):
         self.file.write_bytes(whole)
         self.assertIn("nothing is between", self.refused(str(self.file), "--begin", "5s"))
         self.assertIn("cannot be written", self.refused(str(self.file), "--output", "/no/such/folder/page.html"))
+        self.assertIn("run.trace is the trace", self.refused(str(self.file), "--output", str(self.file)))
+        self.assertEqual(self.file.read_bytes(), whole)
 
     def test_a_trace_that_cannot_be_written(self):
         result = run("groups", ranks=2, trace="/no/such/folder/trace")
