@@ -1,14 +1,39 @@
 // Where a preloaded program begins and ends with MPI, and what MPI is told of errors.
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
 
 #include "preload/calls.hpp"
 
 namespace wisp::preload {
 namespace {
 
+/// The library that the program has, under which no handle of another is one.
+void check_library() {
+#if defined(OPEN_MPI) || (defined(MPICH_VERSION) && !defined(MPI_ABI))
+#ifdef OPEN_MPI
+  constexpr bool is_for_open_mpi = true;
+#else
+  constexpr bool is_for_open_mpi = false;
+#endif
+  std::array<char, 16384> text{};  // each library has a length of its own
+  int length = 0;
+  PMPI_Get_library_version(text.data(), &length);
+  const bool is_open_mpi = std::string_view(text.data()).find("Open MPI") != std::string_view::npos;
+  if (is_open_mpi == is_for_open_mpi) return;
+  std::fprintf(stderr,
+               "wisp preload: wisp was built with %s, and this program runs with another MPI: %.60s\n",
+               is_for_open_mpi ? "Open MPI" : "MPICH", text.data());
+  std::fflush(stderr);
+  std::_Exit(2);
+#endif
+}
+
 /// MPI_Finalize deletes what is kept with MPI_COMM_SELF before anything else, and MPI still works then.
 void begin(int level) {
+  check_library();
   static const int keyval = [] {
     int made = MPI_KEYVAL_INVALID;
     const auto end = [](MPI_Comm, int, void*, void*) -> int {

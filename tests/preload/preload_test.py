@@ -5,6 +5,7 @@ usage: preload_test.py WISP CC FC MPIRUN…     (FC may be none)
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,7 +51,7 @@ class Programs(unittest.TestCase):
         program = pathlib.Path(self.folder.name) / (name or source.replace(".", "_"))
         compiler = FC if source.endswith("90") else CC
         # In a folder of its own: Fortran leaves modules where it is called.
-        subprocess.run([compiler, "-O1", *flags, str(HERE / source), "-o", str(program)], check=True,
+        subprocess.run([compiler, "-O1", str(HERE / source), *flags, "-o", str(program)], check=True,
                        capture_output=True, cwd=self.folder.name)
         return str(program)
 
@@ -219,6 +220,18 @@ class Programs(unittest.TestCase):
         code, _, said = preloaded([program], 1, "--table", str(table), "--calls", "all")
         self.assertNotEqual(code, 0)
         self.assertIn("wisp run: --calls excludes --table", said)
+
+    def test_a_program_of_another_mpi_is_told(self):
+        other = {"openmpi": "mpich", "mpich": "openmpi"}.get(MPIRUN[-1])
+        compiler = shutil.which(f"mpicc.{other}")
+        if compiler is None:
+            self.skipTest("there is one MPI")
+        program = pathlib.Path(self.folder.name) / "of_other"
+        subprocess.run([compiler, str(HERE / "hooks.c"), "-o", str(program)], check=True, capture_output=True)
+        result = subprocess.run([*MPIRUN[:-1], other, "-n", "2", WISP, "run", "--", str(program)], capture_output=True,
+                                text=True, timeout=60)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("and this program runs with another MPI", result.stderr)
 
     def test_options_behind_the_program_are_its_own(self):
         for command in (["--calls", "none", "echo", "--report"], ["--after=3", "--", "echo", "--report"],
