@@ -27,7 +27,7 @@ inline std::int64_t signed_of(std::size_t bytes) {
 /// A call as numbers that ranks compare: its name, and what is said of it.
 using Said = std::array<std::int64_t, 4>;
 std::vector<std::int64_t> words_of(const char* call, const Said& said);
-/// What one rank says in words that came, if all make the same call; else throws.
+/// What the rank that differs says of the call, and rank 0 of the same; throws if they make different ones.
 struct TwoSaid {
   Said there;
   Said of_root;

@@ -1,7 +1,5 @@
 // With WISP_CHECK=1, ranks compare what they split by: sizes and orders of labels, and the algorithm.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 
@@ -29,7 +27,7 @@ std::string describe(std::int64_t shape) {
   const char* names[] = {"not given", "unsigned numbers", "signed numbers", "floating-point numbers",
                          "text",      "any bytes",        "any bytes"};
   std::string said = names[shape & (has_compare - 1)];
-  if (shape >> flag_bits > 0) said = fmt::format("{} bytes of {}", shape >> flag_bits, said);
+  if (shape >> flag_bits > 0) said = formatted("{} bytes of {}", shape >> flag_bits, said);
   if ((shape & has_compare) != 0) said += " with a compare";
   if ((shape & has_hash) != 0) said += " with a hash";
   return said;
