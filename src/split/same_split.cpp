@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "chain/algorithms.hpp"
 #include "collectives/alike.hpp"
 #include "split/split_case.hpp"
 #include "transport/throw_error.hpp"
