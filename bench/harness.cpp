@@ -14,6 +14,7 @@
 #include "cli/bad_input.hpp"
 #include "cli/terminal.hpp"
 #include "comm/comm_access.hpp"
+#include "transport/mpi_library.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::bench {
@@ -326,10 +327,7 @@ std::vector<Row> rows_of(const Row& cell, const std::vector<Variant>& variants,
 }
 
 std::string mpi_name() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  std::string name(text, static_cast<std::size_t>(length));
+  std::string name = detail::library_version();
   name = name.substr(0, name.find_first_of(",\n"));
   std::erase(name, '\t');
   if (is_simulated_mpi()) {

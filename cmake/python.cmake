@@ -60,13 +60,12 @@ endif()
 set(WISP_PYTHON_ALSO "" CACHE STRING "Wrappers of C++ compilers of more MPIs to build the extension for")
 include(ExternalProject)
 foreach(wrapper IN LISTS WISP_PYTHON_ALSO)
-  string(REPLACE mpicxx mpicc c_wrapper ${wrapper})
   string(MAKE_C_IDENTIFIER ${wrapper} name)
   set(folder ${PROJECT_BINARY_DIR}/also/${name})
   ExternalProject_Add(wisp_python_${name} SOURCE_DIR ${PROJECT_SOURCE_DIR} BINARY_DIR ${folder}
     CMAKE_ARGS -DWISP_BUILD_PYTHON=ON -DWISP_BUILD_PROGRAM=OFF -DWISP_BUILD_TESTS=OFF -DWISP_BUILD_PRELOAD=OFF
       -DWISP_BUILD_FORTRAN=OFF -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -DPython_EXECUTABLE=${Python_EXECUTABLE}
-      -DMPI_CXX_COMPILER=${wrapper} -DMPI_C_COMPILER=${c_wrapper}
+      -DMPI_CXX_COMPILER=${wrapper}
     INSTALL_COMMAND "")
   install(DIRECTORY ${folder}/python/wisp/ DESTINATION wisp COMPONENT python
     FILES_MATCHING PATTERN "_*.so")

@@ -136,23 +136,20 @@ class Request {
     if (state_ != nullptr && state_->of_mpi != MPI_REQUEST_NULL) {
       return MPI_Test(&state_->of_mpi, flag, status);
     }
-    std::optional<wisp::Status> done = wisp::Status();
-    if (is_active()) done = state_->request.test();
+    const std::optional<wisp::Status> done = state_ != nullptr ? state_->request.test() : wisp::Status();
     *flag = done ? 1 : 0;
     if (done) put(*done, status);
     return MPI_SUCCESS;
   }
   int wait(MPI_Status* status) {
     if (state_ != nullptr && state_->of_mpi != MPI_REQUEST_NULL) return MPI_Wait(&state_->of_mpi, status);
-    put(is_active() ? state_->request.wait() : wisp::Status(), status);
+    put(state_ != nullptr ? state_->request.wait() : wisp::Status(), status);
     return MPI_SUCCESS;
   }
 
  private:
-  bool is_active() const { return state_ != nullptr && state_->request.active(); }
-  /// An empty one has no source to translate.
   void put(const wisp::Status& done, MPI_Status* status) const {
-    done.source < 0 ? done.copy_to(status) : _internal::put_status(state_->comm, done, status);
+    state_ == nullptr ? done.copy_to(status) : _internal::put_status(state_->comm, done, status);
   }
 
   struct State {

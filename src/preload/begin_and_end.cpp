@@ -1,11 +1,10 @@
 // Where a preloaded program begins and ends with MPI, and what MPI is told of errors.
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <string_view>
 
 #include "preload/calls.hpp"
+#include "transport/mpi_library.hpp"
 
 namespace wisp::preload {
 namespace {
@@ -18,14 +17,10 @@ void check_library() {
 #else
   constexpr bool is_for_open_mpi = false;
 #endif
-  std::array<char, 16384> text{};  // each library has a length of its own
-  int length = 0;
-  PMPI_Get_library_version(text.data(), &length);
-  const bool is_open_mpi = std::string_view(text.data()).find("Open MPI") != std::string_view::npos;
-  if (is_open_mpi == is_for_open_mpi) return;
+  if (detail::is_open_mpi() == is_for_open_mpi) return;
   std::fprintf(stderr,
                "wisp preload: wisp was built with %s, and this program runs with another MPI: %.60s\n",
-               is_for_open_mpi ? "Open MPI" : "MPICH", text.data());
+               is_for_open_mpi ? "Open MPI" : "MPICH", detail::library_version().c_str());
   std::fflush(stderr);
   std::_Exit(2);
 #endif

@@ -2,7 +2,7 @@
 
 #include <mpi.h>
 
-#include <string_view>
+#include <array>
 
 #include "wisp/error.hpp"
 
@@ -42,14 +42,19 @@ constexpr MpiLibrary mpich{.tells_truncated_length = false,
                            .handshake_of_turn = 1.0 / 2.5,
                            .queued_seconds = 2e-9};
 
-bool is_open_mpi() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+}  // namespace
+
+std::string library_version() {
+  std::array<char, 16384>
+      text{};  // a preload may meet another library than it was made for, with longer texts
   int length = 0;
-  check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
-  return std::string_view(text).find("Open MPI") != std::string_view::npos;
+  check_mpi(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+  return text.data();
 }
 
-}  // namespace
+bool is_open_mpi() {
+  return library_version().find("Open MPI") != std::string::npos;
+}
 
 [[gnu::hot]] const MpiLibrary& mpi_library() {
   static const MpiLibrary& found = is_open_mpi() ? open_mpi : mpich;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace wisp::detail {
 
@@ -33,5 +34,7 @@ struct MpiLibrary {
 
 /// Of the library that is loaded.
 const MpiLibrary& mpi_library();
+std::string library_version();  ///< what it says of itself
+bool is_open_mpi();
 
 }  // namespace wisp::detail
