@@ -54,8 +54,6 @@ class Operator {
   /// function that takes several elements for one item.
   static Operator on_whole_vectors(MPI_Op op);
 
-  /// Of a function of the program's own, not of an MPI_Op.
-  bool is_function() const noexcept { return own_ != nullptr && op_ == MPI_OP_NULL; }
   bool is_null() const noexcept { return op_ == MPI_OP_NULL && own_ == nullptr; }
   /// True if it may be applied in any order: of MPI's operators, where MPI says so.
   bool commutes() const;

@@ -4,6 +4,7 @@
 #include "chain/link.hpp"
 #include "collectives/call.hpp"
 #include "collectives/checks.hpp"
+#include "collectives/host_operands.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/split.hpp"
 
@@ -18,6 +19,7 @@ struct ChainRun {
   Arguments given;
 
   Task<> operator()(Link link) const {
+    if (given.is_joined_on_device()) return run_on_host(std::move(link), given, run);
     if (!given.is_metered(link.world())) [[likely]]
       return run(std::move(link), given);
     const Arguments metered = given.metered(link.world());

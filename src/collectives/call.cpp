@@ -67,10 +67,6 @@ void Arguments::own_arguments(KeptArguments& kept) {
   if (op.is_null()) [[unlikely]]
     throw_error(MPI_ERR_OP, "{}: op = MPI_OP_NULL", name);
   check_items(name, op, send);
-  if (op.is_function()) {
-    check_readable(name, "send", send.address);
-    if (has_all()) check_readable(name, "receive", receive.address);
-  }
   given.send = send;
   if (has_all()) given.receive = receive;
   given.op = op;

@@ -9,6 +9,7 @@
 #include "collectives/block_list.hpp"
 #include "collectives/reduction.hpp"
 #include "comm/world.hpp"
+#include "transport/device_memory.hpp"
 #include "transport/kept_arguments.hpp"
 #include "wisp/collectives.hpp"
 
@@ -22,7 +23,7 @@ struct Arguments {
   Buffer second;  ///< of a scan: for the total, or for the sums over higher ranks
   Operator op = MPI_OP_NULL;
   OperatorKind kind = OperatorKind::commutative;
-  bool is_inclusive = true;
+  bool is_inclusive = true;               ///< else some ranks' result stays as it is
   int root = -1;                          ///< -1: none
   std::int64_t bytes = -1;                ///< of a vector or block, as all ranks know them
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of its elements here
@@ -56,6 +57,12 @@ struct Arguments {
     with_time.op = detail::metered(op, world.transport().inner());
     return with_time;
   }
+  bool is_on_device() const {
+    return knows_devices() &&
+           (is_of_device(send.address) || is_of_device(receive.address) || is_of_device(second.address));
+  }
+  /// Whether they are joined by MPI or by a function of the program's, neither of which can read a device.
+  bool is_joined_on_device() const { return !op.is_null() && is_on_device(); }
   Alike alike() const { return {root, bytes, op.mpi_op(), type}; }
   void own_arguments(KeptArguments& kept);
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "collectives/host_operands.hpp"
 #include "collectives/operation_body.hpp"
 #include "transport/throw_error.hpp"
 
@@ -157,10 +158,12 @@ struct AlgorithmRun {
     if (given.is_nothing()) return nothing();
     const bool wants_memory = algorithm->make_memory != nullptr && given.memory == nullptr;
     const bool is_metered = given.is_metered(channel.world());
-    if (!wants_memory && !is_metered) [[likely]]
+    const bool is_on_device = given.is_joined_on_device();
+    if (!wants_memory && !is_metered && !is_on_device) [[likely]]
       return algorithm->run(std::move(channel), given);
     Arguments for_one_run = is_metered ? given.metered(channel.world()) : given;
     if (wants_memory) for_one_run.memory = algorithm->make_memory();
+    if (is_on_device) return run_on_host(std::move(channel), for_one_run, algorithm->run);
     return algorithm->run(std::move(channel), for_one_run);
   }
   void prepare_to_repeat() {

@@ -150,8 +150,9 @@ constinit const Collective scan_and_bcast_row{
   const bool is_nowhere = comm.rank() == 0 && receive.address == nullptr && !is_in_place(send);
   const Buffer output =
       is_nowhere ? Buffer(const_cast<void*>(send.address), receive.count, receive.type) : receive;
-  return detail::make_operation(comm, detail::exscan_row, options,
-                                detail::call_on(comm, "wisp::exscan").reduction(send, output, op));
+  detail::Call call = detail::call_on(comm, "wisp::exscan").reduction(send, output, op);
+  call.given.is_inclusive = false;
+  return detail::make_operation(comm, detail::exscan_row, options, std::move(call));
 }
 
 [[gnu::hot]] Operation scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer& scan,

@@ -10,6 +10,7 @@
 #include "collectives/block_list.hpp"
 #include "neighborhood/choice.hpp"
 #include "neighborhood/stencil_state.hpp"
+#include "transport/device_memory.hpp"
 #include "transport/throw_error.hpp"
 
 namespace wisp::detail {
@@ -259,9 +260,12 @@ Exchange exchange_of_nothing() {
 
 Exchange bind_exchange(Neighborhood::State& state, const char* call, NeighborPattern pattern, Located send,
                        Located receive, const NeighborOptions& options) {
+  // No datatype is of a device's memory and of the host's.
+  const bool is_on_device = is_of_device(send.bound.address) || is_of_device(receive.bound.address);
   Plan& plan = find_or_make_plan(state, call,
                                  {pattern, algorithm_named(options.algorithm, call), options.ports,
-                                  options.copying, std::move(send.places), std::move(receive.places)});
+                                  is_on_device ? NeighborCopying::pack : options.copying,
+                                  std::move(send.places), std::move(receive.places)});
   Exchange what{plan.program, plan.peers, std::move(send.bound), std::move(receive.bound), nullptr};
   if (plan.uses_datatypes) what.types = types_of(plan, what);
   return what;

@@ -2,22 +2,12 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <cstring>
 
-#include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
-#include "transport/type_layout.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::detail {
 namespace {
-
-/// cuPointerGetAttribute of CUDA's driver interface, whose constants are part of its ABI.
-using PointerAttribute = int(void* value, int attribute, unsigned long long address);
-constexpr int memory_type = 2;
-constexpr int is_managed = 8;
-constexpr unsigned on_device = 2;
 
 #ifdef SMPI_H
 constexpr bool are_ranks_simulated = true;  // without devices
@@ -25,43 +15,70 @@ constexpr bool are_ranks_simulated = true;  // without devices
 constexpr bool are_ranks_simulated = false;
 #endif
 
-std::atomic<PointerAttribute*> pointer_attribute = nullptr;
+using DeviceAddress = unsigned long long;
+
+DeviceAddress device_address(const void* address) {
+  return reinterpret_cast<DeviceAddress>(address);
+}
+
+/// CUDA's driver interface, whose names and constants are part of its ABI.
+class CudaDriver {
+ public:
+  static constexpr const char* asks_for_attributes = "cuPointerGetAttribute";
+
+  explicit CudaDriver(void* library)
+      : pointer_attribute_(find<decltype(pointer_attribute_)>(library, asks_for_attributes)),
+        set_context_(find<decltype(set_context_)>(library, "cuCtxSetCurrent")),
+        copy_(find<decltype(copy_)>(library, "cuMemcpy")),
+        wait_(find<decltype(wait_)>(library, "cuStreamSynchronize")) {}
+
+  bool is_on_device(const void* address) const {
+    unsigned type = 0;
+    // An error: CUDA does not know it, so it is the host's.
+    if (pointer_attribute_(&type, memory_type, device_address(address)) != 0 || type != on_device)
+      return false;
+    bool managed = false;
+    return pointer_attribute_(&managed, is_managed, device_address(address)) != 0 || !managed;
+  }
+
+  /// Between host and device, or on the device `one` of the two is on. Done when it returns.
+  void copy(void* to, const void* from, std::size_t bytes, const void* one) const {
+    int error = copy_(device_address(to), device_address(from), bytes);
+    if (error == invalid_context) {  // of a thread that has not used the device yet
+      void* context = nullptr;
+      pointer_attribute_(&context, context_of, device_address(one));
+      error = set_context_(context);
+      if (error == 0) error = copy_(device_address(to), device_address(from), bytes);
+    }
+    if (error == 0) error = wait_(nullptr);  // what ends on a device may still be on its way
+    if (error != 0) {
+      throw_error(MPI_ERR_BUFFER,
+                  "wisp: CUDA's driver could not copy {} bytes from or to a device (error {})", bytes, error);
+    }
+  }
+
+ private:
+  static constexpr int context_of = 1;
+  static constexpr int memory_type = 2;
+  static constexpr int is_managed = 8;
+  static constexpr unsigned on_device = 2;
+  static constexpr int invalid_context = 201;
+
+  template <class Function>
+  static Function find(void* library, const char* name) {
+    return reinterpret_cast<Function>(dlsym(library, name));
+  }
+
+  int (*pointer_attribute_)(void* value, int attribute, DeviceAddress address);
+  int (*set_context_)(void* context);
+  int (*copy_)(DeviceAddress to, DeviceAddress from, std::size_t bytes);
+  int (*wait_)(void* stream);
+};
+
+std::atomic<const CudaDriver*> cuda = nullptr;
 
 bool ask_cuda(const void* address) {
-  PointerAttribute* const ask = pointer_attribute.load(std::memory_order_relaxed);
-  const auto number = reinterpret_cast<unsigned long long>(address);
-  unsigned type = 0;
-  // An error: CUDA does not know it, so it is the host's.
-  if (ask(&type, memory_type, number) != 0 || type != on_device) return false;
-  bool managed = false;
-  return ask(&managed, is_managed, number) != 0 || !managed;
-}
-
-constexpr std::size_t largest_part = std::size_t{1} << 30;
-
-/// `of_part(begin, bytes)` for parts that MPI's int can count.
-template <class OfPart>
-void in_parts(std::size_t bytes, OfPart of_part) {
-  for (std::size_t begin = 0; begin < bytes; begin += largest_part) {
-    of_part(begin, static_cast<int>(std::min(largest_part, bytes - begin)));
-  }
-}
-
-void read_by_mpi(std::byte* to, const std::byte* from, std::size_t bytes) {
-  const SelfComm self;
-  in_parts(bytes, [&](std::size_t begin, int part) {
-    int position = 0;
-    check_mpi(MPI_Pack(from + begin, part, MPI_BYTE, to + begin, part, &position, self.get()), "MPI_Pack");
-  });
-}
-
-void write_by_mpi(std::byte* to, const std::byte* from, std::size_t bytes) {
-  const SelfComm self;
-  in_parts(bytes, [&](std::size_t begin, int part) {
-    int position = 0;
-    check_mpi(MPI_Unpack(from + begin, part, &position, to + begin, part, MPI_BYTE, self.get()),
-              "MPI_Unpack");
-  });
+  return cuda.load(std::memory_order_relaxed)->is_on_device(address);
 }
 
 }  // namespace
@@ -69,43 +86,30 @@ void write_by_mpi(std::byte* to, const std::byte* from, std::size_t bytes) {
 constinit std::atomic<device::Query*> device::query = nullptr;
 
 void find_devices() noexcept {
-  if (are_ranks_simulated || device::query.load(std::memory_order_relaxed) != nullptr) return;
-  constexpr const char* name = "cuPointerGetAttribute";
-  void* found = dlsym(RTLD_DEFAULT, name);
-  if (found == nullptr) {
+  if (are_ranks_simulated || knows_devices()) return;
+  void* library = RTLD_DEFAULT;
+  if (dlsym(library, CudaDriver::asks_for_attributes) == nullptr) {
     // Most programs have it loaded by CUDA's runtime, out of sight. It stays loaded.
-    if (void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) found = dlsym(driver, name);
+    library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) return;
   }
-  if (found == nullptr) return;
-  pointer_attribute.store(reinterpret_cast<PointerAttribute*>(found), std::memory_order_relaxed);
+  static const CudaDriver driver(library);
+  cuda.store(&driver, std::memory_order_relaxed);
   device::query.store(ask_cuda, std::memory_order_release);
 }
 
 [[gnu::hot]] void copy_bytes(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  const bool is_read_by_mpi = is_of_device(from);
-  const bool is_written_by_mpi = is_of_device(to);
-  auto* const target = static_cast<std::byte*>(to);
-  const auto* const source = static_cast<const std::byte*>(from);
-  if (!is_read_by_mpi && !is_written_by_mpi) [[likely]] {
+  if (!knows_devices()) [[likely]] {
     std::memcpy(to, from, bytes);
-  } else if (!is_written_by_mpi) {
-    read_by_mpi(target, source, bytes);
-  } else if (!is_read_by_mpi) {
-    write_by_mpi(target, source, bytes);
-  } else {
-    const ScratchVector between(bytes);
-    read_by_mpi(between.data(), source, bytes);
-    write_by_mpi(target, between.data(), bytes);
-  }
-}
-
-void check_readable(const char* call, const char* name, const void* address) {
-  if (!is_of_device(address)) [[likely]]
     return;
-  throw_error(MPI_ERR_BUFFER,
-              "{}: {} is in the memory of a device, which op, a function of your own, cannot read", call,
-              name);
+  }
+  const void* const one = is_of_device(from) ? from : is_of_device(to) ? to : nullptr;
+  if (one == nullptr) {
+    std::memcpy(to, from, bytes);
+  } else {
+    cuda.load(std::memory_order_relaxed)->copy(to, from, bytes, one);
+  }
 }
 
 }  // namespace wisp::detail

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stand_in.hpp"
+#include "device_memory.hpp"
 #include "wisp/chain.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
@@ -21,6 +21,12 @@ namespace {
 
 class DeviceTest : public testing::TestWithParam<int> {
  protected:
+  void SetUp() override {
+    if (!no_device.empty()) GTEST_SKIP() << no_device;
+  }
+
+  // The driver is loaded before wisp looks for it.
+  const std::string no_device = why_no_device();
   const Comm comm = world();
   const int p = comm.size();
   const int rank = comm.rank();
@@ -116,6 +122,17 @@ TEST_P(DeviceTest, Reductions) {
     }
     EXPECT_EQ(receive.get<int>(n), sum);
   });
+  // Rank r gets r more than n of them.
+  std::vector<int> counts, numbers;
+  for (int r = 0; r < p; ++r) {
+    counts.push_back(static_cast<int>(n) + r);
+    numbers.insert(numbers.end(), static_cast<std::size_t>(counts.back()), r);
+  }
+  const DeviceMemory irregular(numbers.size() * sizeof(int));
+  const std::size_t own = static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)]);
+  irregular.put(numbers);
+  comm.reduce_scatter(in_place(), buffer(irregular, numbers.size()), counts, MPI_SUM);
+  EXPECT_EQ(irregular.get<int>(own), std::vector<int>(own, rank * p));
 }
 
 TEST_P(DeviceTest, BlocksToAndFromARoot) {
@@ -167,6 +184,9 @@ TEST_P(DeviceTest, BlocksOfAllToAll) {
   for_all("alltoall", [&](const CollectiveOptions& options) {
     comm.alltoall(buffer(send, n * ranks), buffer(receive, n * ranks), options);
     EXPECT_EQ(receive.get<int>(n * ranks), exchanged);
+    receive.put(blocks([&](int to) { return block(rank, to); }));
+    comm.alltoall(in_place(), buffer(receive, n * ranks), options);
+    EXPECT_EQ(receive.get<int>(n * ranks), exchanged);
   });
   for_all("alltoallv", [&](const CollectiveOptions& options) {
     receive.put(std::vector<int>(n * ranks));
@@ -176,6 +196,7 @@ TEST_P(DeviceTest, BlocksOfAllToAll) {
 }
 
 TEST_P(DeviceTest, DatatypesWithGaps) {
+  if (n > 1000) return;  // an MPI may copy each element by itself
   MPI_Datatype every_other = MPI_DATATYPE_NULL;
   MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &every_other);
   MPI_Type_commit(&every_other);
@@ -251,24 +272,40 @@ TEST_P(DeviceTest, Neighborhoods) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Elements, DeviceTest, testing::Values(1, 17, 600));
+TEST_P(DeviceTest, FunctionsOfTheProgramJoinCopiesOfThem) {
+  const DeviceMemory send(n * sizeof(int)), receive(n * sizeof(int)), second(n * sizeof(int));
+  const auto right = Operator::on<int>([](int, int higher) { return higher; });
+  send.put(block(rank, 0));
+  comm.allreduce(buffer(send, n), buffer(receive, n), right);
+  EXPECT_EQ(receive.get<int>(n), block(p - 1, 0));
+  const std::vector<int> untouched(n, -1);
+  receive.put(untouched);
+  comm.exscan(buffer(send, n), buffer(receive, n), right);
+  EXPECT_EQ(receive.get<int>(n), rank == 0 ? untouched : block(rank - 1, 0));
+  comm.scan_and_bcast(buffer(send, n), buffer(receive, n), buffer(second, n), right);
+  EXPECT_EQ(receive.get<int>(n), block(rank, 0));
+  EXPECT_EQ(second.get<int>(n), block(p - 1, 0));
+  second.put(untouched);
+  Chain(comm).double_exscan(buffer(send, n), buffer(receive, n), buffer(second, n), right);
+  if (rank > 0) {
+    EXPECT_EQ(receive.get<int>(n), block(rank - 1, 0));
+  }
+  EXPECT_EQ(second.get<int>(n), rank == p - 1 ? untouched : block(p - 1, 0));
+}
 
-TEST(DevicesTest, AFunctionOfTheProgramCannotReadThem) {
-  const Comm comm = world();
-  const DeviceMemory memory(sizeof(double));
-  const Buffer buffer(memory.address(), 1, MPI_DOUBLE);
-  double result = 0;
-  const auto larger = Operator::on<double>([](double a, double b) { return a < b ? b : a; });
-  try {
-    comm.allreduce(buffer, buffer_of(result), larger);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.error_class(), MPI_ERR_BUFFER);
-    EXPECT_NE(std::string(error.what()).find("wisp::allreduce: send is in the memory of a device"),
-              std::string::npos)
-        << error.what();
+TEST_P(DeviceTest, PersistentReductionsReadWhatIsThereAtEachStart) {
+  const DeviceMemory send(n * sizeof(int));
+  std::vector<int> on_host(n);
+  Request sum = comm.allreduce_init(buffer(send, n), {on_host.data(), n, MPI_INT}, MPI_MAX);
+  for (const int round : {3, 1}) {
+    send.put(block(round, rank));
+    sum.start();
+    sum.wait();
+    EXPECT_EQ(on_host, block(round, p - 1));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Elements, DeviceTest, testing::Values(1, 17, 600, 100'000));
 
 }  // namespace
 }  // namespace wisp::test

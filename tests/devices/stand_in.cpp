@@ -1,36 +1,60 @@
-// Devices that there are not: pages that nobody may touch but within a call of MPI, and CUDA's question whose
-// a pointer is, in the name of CUDA's driver.
-
-#include "stand_in.hpp"
+// Devices that there are not: pages that nobody may touch but within a call of MPI or of CUDA's driver, whose
+// names are taken here.
 
 #include <mpi.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+
+#include "device_memory.hpp"
 
 namespace wisp::test {
 namespace {
 
 std::map<std::byte*, std::size_t> devices;
 int calls_within = 0;
+bool has_context = false;  ///< as of a thread that has not used its device
 
 void allow(int protection) {
   for (const auto& [address, bytes] : devices) mprotect(address, bytes, protection);
 }
 
 /// While it lives, the memory of devices can be touched.
-struct WithinMpi {
-  WithinMpi() {
+struct Within {
+  Within() {
     if (calls_within++ == 0) allow(PROT_READ | PROT_WRITE);
   }
-  ~WithinMpi() {
+  ~Within() {
     if (--calls_within == 0) allow(PROT_NONE);
   }
 };
 
+/// A datatype may not reach from one memory into another: MPI asks of the address alone where it is.
+void check_of_one_memory(const void* address, int count, MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  MPI_Type_get_extent(type, &lower, &extent);
+  MPI_Type_get_true_extent(type, &true_lower, &true_extent);
+  if (count == 0 || true_extent == 0) return;
+  const auto* const first = static_cast<const std::byte*>(address) + true_lower;
+  const auto* const last = first + (count - 1) * extent + true_extent - 1;
+  for (const auto& [begin, bytes] : devices) {
+    const bool is_first_in = begin <= first && first < begin + bytes;
+    const bool is_last_in = begin <= last && last < begin + bytes;
+    if (is_first_in == is_last_in && (is_first_in || last < begin || first >= begin + bytes)) continue;
+    std::fprintf(stderr, "stand-in: a message of %d elements is partly on a device\n", count);
+    std::abort();
+  }
+}
+
 }  // namespace
+
+std::string why_no_device() {
+  return {};
+}
 
 DeviceMemory::DeviceMemory(std::size_t bytes) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -45,13 +69,13 @@ DeviceMemory::~DeviceMemory() {
 }
 
 void DeviceMemory::copy(void* to, const void* from, std::size_t bytes) {
-  const WithinMpi as_the_driver;
+  const Within driver;
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
 }  // namespace wisp::test
 
-using wisp::test::WithinMpi;
+using wisp::test::Within;
 
 extern "C" {
 
@@ -61,24 +85,48 @@ int cuPointerGetAttribute(void* value, int attribute, unsigned long long address
   if (behind == wisp::test::devices.begin()) return 1;
   const auto& [begin, bytes] = *std::prev(behind);
   if (asked >= begin + bytes) return 1;
-  if (attribute == 2) *static_cast<unsigned*>(value) = 2;  // on a device
-  if (attribute == 8) *static_cast<bool*>(value) = false;  // and not managed
+  if (attribute == 1) *static_cast<void**>(value) = &wisp::test::devices;  // a context
+  if (attribute == 2) *static_cast<unsigned*>(value) = 2;                  // on a device
+  if (attribute == 8) *static_cast<bool*>(value) = false;                  // and not managed
   return 0;
 }
 
-// Every call of MPI's that wisp makes with a user's buffer, or in which messages move.
+int cuMemcpy(unsigned long long to, unsigned long long from, std::size_t bytes) {
+  if (!wisp::test::has_context) return 201;
+  const Within driver;
+  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  return 0;
+}
+int cuStreamSynchronize(void*) {
+  return 0;
+}
+int cuCtxSetCurrent(void* context) {
+  wisp::test::has_context = context == &wisp::test::devices;
+  return 0;
+}
+
+// Every call of MPI's that wisp makes with a user's buffer, or in which messages move. MPI_Reduce_local is
+// none: Open MPI 4's cannot read a device.
 #define WITHIN_MPI(name, parameters, arguments) \
   int MPI_##name parameters {                   \
-    const WithinMpi within;                     \
+    const Within within;                        \
     return PMPI_##name arguments;               \
   }
 
-WITHIN_MPI(Isend, (const void* b, int n, MPI_Datatype t, int r, int g, MPI_Comm c, MPI_Request* q),
-           (b, n, t, r, g, c, q))
-WITHIN_MPI(Issend, (const void* b, int n, MPI_Datatype t, int r, int g, MPI_Comm c, MPI_Request* q),
-           (b, n, t, r, g, c, q))
-WITHIN_MPI(Irecv, (void* b, int n, MPI_Datatype t, int r, int g, MPI_Comm c, MPI_Request* q),
-           (b, n, t, r, g, c, q))
+/// The same of calls whose first three arguments are a buffer.
+#define WITHIN_MPI_OF_BUFFER(name, parameters, arguments) \
+  int MPI_##name parameters {                             \
+    wisp::test::check_of_one_memory(b, n, t);             \
+    const Within within;                                  \
+    return PMPI_##name arguments;                         \
+  }
+
+WITHIN_MPI_OF_BUFFER(Isend, (const void* b, int n, MPI_Datatype t, int r, int g, MPI_Comm c, MPI_Request* q),
+                     (b, n, t, r, g, c, q))
+WITHIN_MPI_OF_BUFFER(Issend, (const void* b, int n, MPI_Datatype t, int r, int g, MPI_Comm c, MPI_Request* q),
+                     (b, n, t, r, g, c, q))
+WITHIN_MPI_OF_BUFFER(Irecv, (void* b, int n, MPI_Datatype t, int r, int g, MPI_Comm c, MPI_Request* q),
+                     (b, n, t, r, g, c, q))
 WITHIN_MPI(Imrecv, (void* b, int n, MPI_Datatype t, MPI_Message* m, MPI_Request* q), (b, n, t, m, q))
 WITHIN_MPI(Iprobe, (int r, int g, MPI_Comm c, int* f, MPI_Status* s), (r, g, c, f, s))
 WITHIN_MPI(Improbe, (int r, int g, MPI_Comm c, int* f, MPI_Message* m, MPI_Status* s), (r, g, c, f, m, s))
@@ -92,9 +140,8 @@ WITHIN_MPI(Allreduce, (const void* a, void* b, int n, MPI_Datatype t, MPI_Op o, 
            (a, b, n, t, o, c))
 WITHIN_MPI(Comm_split, (MPI_Comm c, int n, int k, MPI_Comm* m), (c, n, k, m))
 WITHIN_MPI(Comm_free, (MPI_Comm * c), (c))
-WITHIN_MPI(Reduce_local, (const void* a, void* b, int n, MPI_Datatype t, MPI_Op o), (a, b, n, t, o))
-WITHIN_MPI(Pack, (const void* a, int n, MPI_Datatype t, void* b, int m, int* p, MPI_Comm c),
-           (a, n, t, b, m, p, c))
+WITHIN_MPI_OF_BUFFER(Pack, (const void* b, int n, MPI_Datatype t, void* a, int m, int* p, MPI_Comm c),
+                     (b, n, t, a, m, p, c))
 WITHIN_MPI(Unpack, (const void* a, int m, int* p, void* b, int n, MPI_Datatype t, MPI_Comm c),
            (a, m, p, b, n, t, c))
 

@@ -1,11 +1,16 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace wisp::test {
 
-/// Memory as of a device: MPI's calls may read and write it, the program may not (it would crash).
+/// Why there is no memory of a device here that MPI could send; empty if there is some.
+std::string why_no_device();
+
+/// Memory of a device, a stand-in's (stand_in.cpp) or a GPU's (cuda.cpp): MPI's calls may read and write it,
+/// the program may not (it would crash).
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t bytes);
