@@ -2,6 +2,7 @@
 
 #include "collectives/checks.hpp"
 #include "collectives/collective.hpp"
+#include "collectives/host_operands.hpp"
 #include "collectives/two_level.hpp"
 #include "pattern/radix_grid.hpp"
 #include "transport/throw_error.hpp"
@@ -63,10 +64,18 @@ RadixGrid grid_of(int ranks, const Machine& machine, double bytes) {
 template <int radix, bool is_regular>
 Cost grid_cost(T t) {
   const double bytes = known_bytes<is_regular>(t.n);
-  return cost_of_grid(grid_of<radix>(t.of.ranks, t.machine, bytes), t.machine, bytes);
+  const RadixGrid grid = grid_of<radix>(t.of.ranks, t.machine, bytes);
+  Cost cost = cost_of_grid(grid, t.machine, bytes);
+  // Headers are written and read: with what a block tells of itself it takes twice as long.
+  for (int level = 0; level < grid.levels() && !is_regular; ++level) {
+    cost.alone += 2 * grid.moved(level) * t.machine.parcel_seconds;
+  }
+  return cost;
 }
 template <int radix, bool is_regular>
 Task<> run_grid(Channel&& channel, const Arguments& given) {
+  if (is_regular && given.is_on_device()) [[unlikely]]
+    return run_on_host(std::move(channel), given, run_grid<radix, is_regular>);
   const double bytes = known_bytes<is_regular>(static_cast<double>(given.bytes));
   ExchangeGrid grid(channel.rank(), grid_of<radix>(channel.size(), channel.machine(), bytes));
   return run_over<is_regular>(std::move(grid), std::move(channel), given);

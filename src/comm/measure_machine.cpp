@@ -44,6 +44,16 @@ std::optional<double> number_of_environment(const char* name) {
   return number;
 }
 
+#ifdef SMPI_H
+constexpr bool are_ranks_simulated = true;
+#else
+constexpr bool are_ranks_simulated = false;
+#endif
+
+bool are_on_one_host(const NodeLayout& nodes) {
+  return nodes.nodes() == 1 && !are_ranks_simulated;
+}
+
 /// What the environment says of messages, which must be the same on all ranks. True if it says all.
 bool read_environment(Machine& machine) {
   const std::optional<double> microseconds = number_of_environment("WISP_LATENCY_US");
@@ -55,11 +65,12 @@ bool read_environment(Machine& machine) {
   }
   // Most of the latency is a message's own work, or (on shared cores) the wait for a turn.
   machine.overhead = machine.latency / (machine.shares_cores ? 8 : 4);
-#ifndef SMPI_H
-  // There and back; on a longer way that hides behind the bytes.
-  constexpr double longest_rendezvous = 1e-6;
-  machine.rendezvous = std::min(2 * machine.latency, longest_rendezvous);
-#endif
+  if (!are_ranks_simulated) {
+    // There and back; on a longer way that hides behind the bytes.
+    constexpr double longest_rendezvous = 1e-6;
+    machine.rendezvous = std::min(2 * machine.latency, longest_rendezvous);
+    machine.parcel_seconds = 6e-8;
+  }
   return microseconds && gigabytes;
 }
 
@@ -113,15 +124,12 @@ double round_to_power(double seconds) {
 
 Machine machine_of_launcher(const NodeLayout& nodes) {
   Machine machine;
-  if (nodes.nodes() == 1) {  // other hosts may have more cores, or fewer
+  machine.is_one_host = are_on_one_host(nodes);
+  if (machine.is_one_host) {  // other hosts may have more cores, or fewer
     // Not those cores that this rank may use: others may be bound to more or fewer.
     machine.ranks_per_core = nodes.largest() / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
     machine.shares_cores = machine.ranks_per_core > 1;
   }
-#ifdef SMPI_H
-  machine.ranks_per_core = 1;
-  machine.shares_cores = false;
-#endif
   read_environment(machine);
   if (!nodes.is_flat()) {
     constexpr double times_faster = 4;  // where nobody says how much faster messages are inside a node
@@ -193,6 +201,7 @@ Machine measure_machine(MPI_Comm comm, const Hosts& hosts) {
   const bool has_nodes = !nodes.is_flat();
   machine.ranks_per_core = hosts.ranks_per_core;
   machine.shares_cores = machine.ranks_per_core > 1;
+  machine.is_one_host = are_on_one_host(nodes);
   int size = 0;
   check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
   // The environment may differ from rank to rank; what rank 0 has decides whether all measure.

@@ -9,18 +9,22 @@
 namespace wisp::detail {
 namespace {
 
-/// Copying of blocks into messages and out of them, of one rank. Where ranks share a core, they share its
-/// caches, and a loop's two copies more than MPI's cost more.
-double packing_time(const ScheduleFacts& facts, double bytes, bool shares_cores) {
+/// Seconds for a byte that goes through a message of several blocks: by a loop, which copies it twice, and by
+/// MPI's datatypes.
+struct PackingCosts {
+  double by_loop;
+  double by_datatypes;
+};
+constexpr PackingCosts of_one_rank{1e-10, 1e-10};
+constexpr PackingCosts of_all_on_host{3e-10, 0.6e-10};  ///< the caches are full
+constexpr PackingCosts on_shared_cores{2e-10, 0.6e-10};
+
+/// Copying of blocks into messages and out of them, of one rank.
+double packing_time(const ScheduleFacts& facts, double bytes, const PackingCosts& costs, Copying copying) {
   constexpr double seconds_per_piece = 3.5e-9;
-  constexpr double seconds_per_byte = 1e-10;
-  constexpr double crowded_packed_seconds_per_byte = 2e-10;
-  constexpr double crowded_typed_seconds_per_byte = 0.6e-10;
   if (facts.volume <= as_size(facts.rounds)) return 0;
-  const double pieces = 2.0 * static_cast<double>(facts.volume) * seconds_per_piece;
-  if (!shares_cores) return pieces + bytes * seconds_per_byte;
-  if (copying_for(facts, bytes) == Copying::datatypes) return bytes * crowded_typed_seconds_per_byte;
-  return pieces + bytes * crowded_packed_seconds_per_byte;
+  if (copying == Copying::datatypes) return bytes * costs.by_datatypes;
+  return 2.0 * static_cast<double>(facts.volume) * seconds_per_piece + bytes * costs.by_loop;
 }
 
 }  // namespace
@@ -48,22 +52,29 @@ Copying copying_for(const ScheduleFacts& facts, double bytes) {
 double modelled_time(const ScheduleFacts& facts, int phases, double bytes, const Machine& machine,
                      int ranks) {
   const double rounds = facts.rounds;
-  if (!machine.shares_cores) {
+  if (!machine.shares_cores && !machine.is_one_host) {
     // Of the messages of a phase one costs the latency, and each other one its sender's and receiver's work.
     const Cost cost{phases + 2 * (rounds - phases), bytes, static_cast<double>(phases), rounds * ranks,
                     bytes * ranks};
-    return time_of(cost, machine, ranks) + packing_time(facts, bytes, false);
+    return time_of(cost, machine, ranks) + packing_time(facts, bytes, of_one_rank, Copying::pack);
+  }
+  const MpiLibrary& mpi = mpi_library();
+  const bool waits_for_answer = bytes > rounds * mpi.eager_bytes;
+  if (!machine.shares_cores) {
+    // All ranks at work: messages take twice as long as one that is alone on its way, and so do bytes.
+    const double handshakes = waits_for_answer ? rounds * machine.rendezvous : 0;
+    return 2 * (phases + rounds) * machine.latency + handshakes + 2 * bytes * machine.seconds_per_byte +
+           packing_time(facts, bytes, of_all_on_host, copying_for(facts, bytes));
   }
   // Where ranks share cores, a phase waits for a turn, and everything else is somebody's turn. Bytes between
   // two ranks that are alone go faster than those of many at a time, which find the caches full.
   constexpr double crowded = 3.5;
-  const MpiLibrary& mpi = mpi_library();
-  const bool waits_for_answer = bytes > rounds * mpi.eager_bytes;
   const double turn = machine.latency;
   const double of_turn = bytes > rounds * mpi.short_bytes ? mpi.message_of_turn : mpi.short_of_turn;
   const double work = 2 * rounds * of_turn * turn + rounds * rounds * mpi.queued_seconds +
                       (waits_for_answer ? rounds * mpi.handshake_of_turn * turn : 0) +
-                      crowded * bytes * machine.seconds_per_byte + packing_time(facts, bytes, true);
+                      crowded * bytes * machine.seconds_per_byte +
+                      packing_time(facts, bytes, on_shared_cores, copying_for(facts, bytes));
   return phases * turn + work * machine.ranks_per_core;
 }
 

@@ -20,6 +20,9 @@ struct Machine {
   /// For how much longer a rank is busy with a long message, which its receiver asks for; 0 on a simulated
   /// cluster.
   double rendezvous = 0;
+  /// For how long it is busy with a block that it reads of in a bundle and takes to another; 0 likewise.
+  double parcel_seconds = 0;
+  bool is_one_host = false;   ///< all ranks are on it, and it is no simulated one
   bool shares_cores = false;  ///< some core runs more than one rank
   double ranks_per_core = 1;
   int direct_ranks = 0;  ///< the user's word on where gatherv and scatterv are direct; 0: by the costs

@@ -66,7 +66,6 @@ constexpr double typical_block = 64;
 
 /// What it costs to send every rank a block over a grid.
 inline Cost cost_of_grid(const RadixGrid& grid, const Machine& machine, double block_bytes) {
-  constexpr double parcel_seconds = 6e-8;  // to take it from one bundle to another
   Cost cost{.alone = 0};
   double moved = 0;
   for (int level = 0; level < grid.levels(); ++level) {
@@ -78,7 +77,7 @@ inline Cost cost_of_grid(const RadixGrid& grid, const Machine& machine, double b
     cost.alone += exchange_seconds(machine, messages, bytes / messages);
   }
   cost.steps = steps_of_all(machine, grid.levels(), turns_of_all);
-  const double parcel_of_message = std::min(1.0 / 8, parcel_seconds / (2 * machine.overhead));
+  const double parcel_of_message = std::min(1.0 / 8, machine.parcel_seconds / (2 * machine.overhead));
   cost.messages = (cost.startups + parcel_of_message * moved) * grid.ranks();
   cost.volume = 2 * cost.bytes * grid.ranks();  // packed and unpacked on the way
   return cost;
