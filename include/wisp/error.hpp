@@ -23,12 +23,22 @@ class Error : public std::runtime_error {
 
 namespace detail {
 
+[[noreturn]] void throw_mpi_error(int code, const char* call);
+[[noreturn]] void throw_outside(int error_class, const char* call, const char* argument, long long value,
+                                long long first, long long last);
+
 /// Throws an Error with MPI's own text if `code` is not MPI_SUCCESS.
-void check_mpi(int code, const char* call);
+inline void check_mpi(int code, const char* call) {
+  if (code != MPI_SUCCESS) [[unlikely]]
+    throw_mpi_error(code, call);
+}
 
 /// Throws "<call>: <argument> = <value> is outside <first>..<last>" unless first <= value <= last.
-void check_within(int error_class, const char* call, const char* argument, long long value, long long first,
-                  long long last);
+inline void check_within(int error_class, const char* call, const char* argument, long long value,
+                         long long first, long long last) {
+  if (value < first || value > last) [[unlikely]]
+    throw_outside(error_class, call, argument, value, first, last);
+}
 
 }  // namespace detail
 }  // namespace wisp

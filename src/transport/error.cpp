@@ -61,16 +61,12 @@ void throw_size_error(const char* call, int rank, std::size_t bytes, std::size_t
               text_of_size(bytes, expected), text_of_size(expected, bytes));
 }
 
-[[gnu::hot]] void check_mpi(int code, const char* call) {
-  if (code == MPI_SUCCESS) [[likely]]
-    return;
+void throw_mpi_error(int code, const char* call) {
   throw_error(class_of(code), "{}: {}", call, text_of(code));
 }
 
-[[gnu::hot]] void check_within(int error_class, const char* call, const char* argument, long long value,
-                               long long first, long long last) {
-  if (first <= value && value <= last) [[likely]]
-    return;
+void throw_outside(int error_class, const char* call, const char* argument, long long value, long long first,
+                   long long last) {
   throw Error(error_class,
               last < first ? formatted("{}: {} = {}, but there is none to choose", call, argument, value)
                            : formatted("{}: {} = {} is outside {}..{}", call, argument, value, first, last));
