@@ -88,6 +88,8 @@ Cost two_level_cost(T t) {
 }
 template <bool is_regular>
 Task<> run_two_level(Channel&& channel, const Arguments& given) {
+  if (is_regular && given.is_on_device()) [[unlikely]]
+    return run_on_host(std::move(channel), given, run_two_level<is_regular>);
   const double bytes = known_bytes<is_regular>(static_cast<double>(given.bytes));
   const NodeGrids grids = cheapest_node_grids(given.nodes->shape(), channel.machine(), bytes);
   ExchangeGrid grid(given.nodes, channel.rank(), grids);
