@@ -14,6 +14,7 @@
 #include "comm/comm_access.hpp"
 #include "comm/measure_machine.hpp"
 #include "harness.hpp"
+#include "transport/mpi_library.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
 #include "wisp/split.hpp"
@@ -54,6 +55,11 @@ void look_at_mpi(Findings& found) {
                     : level == MPI_THREAD_SERIALIZED ? "one thread at a time calls wisp"
                                                      : "the main thread calls wisp";
   found.add("threads", fmt::format("{}; {}", name, who));
+  const std::optional<bool> is_aware_of_cuda = detail::is_aware_of_cuda();
+  found.add("devices", !is_aware_of_cuda ? "this MPI does not say whether it knows the memory of a GPU"
+                       : *is_aware_of_cuda
+                           ? "this MPI sends and receives what is in the memory of a GPU (CUDA)"
+                           : "this MPI does not know the memory of a GPU: copy to the host's first");
   found.numbers["mpi"] = bench::mpi_name();
   int ranks = 0;
   detail::check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");

@@ -1,5 +1,6 @@
 #include "transport/mpi_library.hpp"
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <array>
@@ -54,6 +55,12 @@ std::string library_version() {
 
 bool is_open_mpi() {
   return library_version().find("Open MPI") != std::string::npos;
+}
+
+std::optional<bool> is_aware_of_cuda() {
+  // Open MPI and MPICH have it, declared in a header of the one's and in none of some versions of the other.
+  auto* const query = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
+  return query == nullptr ? std::nullopt : std::optional(query() != 0);
 }
 
 [[gnu::hot]] const MpiLibrary& mpi_library() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace wisp::detail {
@@ -36,5 +37,7 @@ struct MpiLibrary {
 const MpiLibrary& mpi_library();
 std::string library_version();  ///< what it says of itself
 bool is_open_mpi();
+/// Whether it sends and receives what is in the memory of CUDA's devices, where it says so.
+std::optional<bool> is_aware_of_cuda();
 
 }  // namespace wisp::detail

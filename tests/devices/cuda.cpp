@@ -1,12 +1,12 @@
 // A GPU by CUDA's driver, which is looked for at run time: to build this takes no CUDA.
 
 #include <dlfcn.h>
-#include <mpi.h>
 
 #include <stdexcept>
 #include <string>
 
 #include "device_memory.hpp"
+#include "transport/mpi_library.hpp"
 
 namespace wisp::test {
 namespace {
@@ -65,9 +65,7 @@ const Driver& driver() {
 
 std::string why_no_device() {
   if (!driver().is_usable()) return "there is no GPU of CUDA's";
-  // Open MPI and MPICH have it, each in a header of its own or in none.
-  auto* const query = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
-  if (query == nullptr || query() == 0) return "this MPI does not know the memory of a GPU";
+  if (!detail::is_aware_of_cuda().value_or(false)) return "this MPI does not know the memory of a GPU";
   return {};
 }
 

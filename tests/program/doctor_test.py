@@ -24,7 +24,8 @@ class Doctor(unittest.TestCase):
     def test_it_names_the_mpi_its_tags_and_what_messages_cost(self):
         result = run(ranks=2)
         self.assertEqual(result.returncode, 0, result.stderr)
-        for text in ("MPI_THREAD_", "MPI_TAG_UB = ", "within a host         α = ", "across hosts          no two such",
+        for text in ("MPI_THREAD_", "MPI_TAG_UB = ", "devices               this MPI", "within a host         α = ",
+                     "across hosts          no two such",
                      "wisp reckons with", "direct messages"):
             self.assertIn(text, result.stdout)
         self.assertTrue(any(mpi in result.stdout for mpi in ("Open MPI", "MPICH", "Intel(R) MPI")))
