@@ -25,8 +25,9 @@ inline Task<> bcast_on(Link link, Buffer buffer, int root) {
 inline Task<> allreduce_on(Link link, ConstBuffer send, Buffer receive, MPI_Op op) {
   return chain_allreduce(std::move(link), {send, receive, op});
 }
-/// `after`, unless it has no address, is for the sums over higher ranks.
-Task<> chain_scan(Link link, const Reduction& given, const Buffer& after, bool is_inclusive);
+Task<> chain_scan(Link link, const Reduction& given, bool is_inclusive);
+/// `after` is for the sums over higher ranks.
+Task<> chain_double_scan(Link link, const Reduction& given, const Buffer& after, bool is_inclusive);
 /// The bytes of the left neighbor, of any number; none on rank 0.
 Task<ScratchVector> from_left(Link link, ConstBuffer mine);
 /// `color` is compared with the neighbors', byte by byte.

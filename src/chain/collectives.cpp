@@ -43,13 +43,11 @@ Operation make(const Chain& chain, const ChainOptions& options, Call&& call, Cha
   return operation_on<ChainRun>(chain, call.name, options.own_tag, run, std::move(call.given));
 }
 
-Task<> run_scan(Link link, const Arguments& given) {
-  return chain_scan(std::move(link), given.reduction(), given.second, given.is_inclusive);
-}
-
 Operation make_scan(const Chain& chain, Call&& call, const ChainOptions& options, bool is_inclusive) {
   call.given.is_inclusive = is_inclusive;
-  return make(chain, options, std::move(call), run_scan);
+  return make(chain, options, std::move(call), [](Link link, const Arguments& given) {
+    return chain_scan(std::move(link), given.reduction(), given.is_inclusive);
+  });
 }
 
 Operation make_double_scan(const Chain& chain, Call&& call, const ConstBuffer& send, const Buffer& before,
@@ -63,7 +61,10 @@ Operation make_double_scan(const Chain& chain, Call&& call, const ConstBuffer& s
   checked_input(call.name, send, after);
   call.reduction(send, before, op);
   call.given.second = after;
-  return make_scan(chain, std::move(call), options, is_inclusive);
+  call.given.is_inclusive = is_inclusive;
+  return make(chain, options, std::move(call), [](Link link, const Arguments& given) {
+    return chain_double_scan(std::move(link), given.reduction(), given.second, given.is_inclusive);
+  });
 }
 
 Operation make_segmented_scan(const Chain& chain, Call&& call, const Label& color,

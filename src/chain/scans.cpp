@@ -14,14 +14,22 @@ Task<> side_sums(Link link, ConstBuffer mine, SideOperators operators, SideSums&
                        SideSum(Side::after, mine, *operators.after, sums.after));
 }
 
-Task<> chain_scan(Link link, const Reduction& given, const Buffer& after, bool is_inclusive) {
-  const auto sum = [&](Side side, const Buffer& to) {
-    return SideSum(side, given, is_inclusive ? ScanResults{to, {}, {}} : ScanResults{{}, to, {}});
-  };
-  Doubling walk(std::move(link));
-  if (after.address == nullptr)
-    return doubling_scan(std::move(walk), sum(Side::before, given.receive), NoSum());
-  return doubling_scan(std::move(walk), sum(Side::before, given.receive), sum(Side::after, after));
+namespace {
+
+SideSum sum_of(Side side, const Reduction& given, const Buffer& to, bool is_inclusive) {
+  return SideSum(side, given, is_inclusive ? ScanResults{to, {}, {}} : ScanResults{{}, to, {}});
+}
+
+}  // namespace
+
+Task<> chain_scan(Link link, const Reduction& given, bool is_inclusive) {
+  return doubling_scan(Doubling(std::move(link)), sum_of(Side::before, given, given.receive, is_inclusive),
+                       NoSum());
+}
+
+Task<> chain_double_scan(Link link, const Reduction& given, const Buffer& after, bool is_inclusive) {
+  return doubling_scan(Doubling(std::move(link)), sum_of(Side::before, given, given.receive, is_inclusive),
+                       sum_of(Side::after, given, after, is_inclusive));
 }
 
 Task<> chain_barrier(Link link) {

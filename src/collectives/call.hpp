@@ -58,8 +58,7 @@ struct Arguments {
     return with_time;
   }
   bool is_on_device() const {
-    return knows_devices() &&
-           (is_of_device(send.address) || is_of_device(receive.address) || is_of_device(second.address));
+    return knows_devices() && (are_on_device(send) || are_on_device(receive) || are_on_device(second));
   }
   /// Whether they are joined by MPI or by a function of the program's, neither of which can read a device.
   bool is_joined_on_device() const { return !op.is_null() && is_on_device(); }

@@ -1,8 +1,8 @@
 #include "fortran/subarray.hpp"
 
-#include <cstring>
 #include <vector>
 
+#include "transport/device_memory.hpp"
 #include "transport/strided_type.hpp"
 #include "transport/throw_error.hpp"
 #include "transport/transport.hpp"
@@ -47,15 +47,17 @@ void for_each_element(const CFI_cdesc_t& array, Visit visit) {
 
 std::vector<char> packed(const CFI_cdesc_t& array) {
   std::vector<char> elements;
-  for_each_element(array,
-                   [&](const char* from) { elements.insert(elements.end(), from, from + array.elem_len); });
+  for_each_element(array, [&](const char* from) {
+    elements.resize(elements.size() + array.elem_len);
+    detail::copy_bytes(elements.data() + elements.size() - array.elem_len, from, array.elem_len);
+  });
   return elements;
 }
 
 void unpack(const std::vector<char>& elements, const CFI_cdesc_t& array) {
   const char* from = elements.data();
   for_each_element(array, [&](char* to) {
-    std::memcpy(to, from, array.elem_len);
+    detail::copy_bytes(to, from, array.elem_len);
     from += array.elem_len;
   });
 }

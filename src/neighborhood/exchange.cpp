@@ -28,7 +28,7 @@ struct Memory {
   Memory(const Exchange& of, std::byte* scratch)
       : what(of),
         base{of.send.address, of.receive.address, scratch},
-        is_of_device(detail::is_of_device(of.send.address) || detail::is_of_device(of.receive.address)) {}
+        is_of_device(of.send.is_on_device || of.receive.is_on_device) {}
 
   std::byte* address(const Piece& piece) const { return base[as_size(piece.area())] + piece.offset(); }
   Buffer buffer(const Piece& piece) const {

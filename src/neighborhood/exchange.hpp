@@ -37,6 +37,7 @@ class MessageTypes {
 struct BoundBlocks {
   std::byte* address = nullptr;
   std::vector<Buffer> blocks;  ///< if one of them is not contiguous; else empty
+  bool is_on_device = false;   ///< one of them at least
 };
 
 /// A program bound to buffers and ranks.

@@ -205,6 +205,14 @@ std::byte* bytes_at(const BlockList& list) {
   return static_cast<std::byte*>(list.address());
 }
 
+/// Wherever the address of all is, which may be none.
+bool has_block_on_device(const BlockList& list, int blocks) {
+  for (int i = 0; i < blocks && knows_devices(); ++i) {
+    if (are_on_device(list(i))) return true;
+  }
+  return false;
+}
+
 void bind_each(BoundBlocks& bound, const BlockList& list, int blocks) {
   for (int i = 0; i < blocks; ++i) bound.blocks.push_back(list(i));
 }
@@ -232,7 +240,7 @@ Located locate_regular(const char* call, const char* name, const ConstBuffer& al
   const BlockList list = BlockList::regular(all, blocks);
   const TypeLayout layout = list.layout(0);
   const auto stride = static_cast<std::ptrdiff_t>(list.count(0)) * layout.extent;
-  Located located{{bytes_at(list), {}}, {list.bytes(0), stride, layout.contiguous}};
+  Located located{{bytes_at(list), {}, are_on_device(all)}, {list.bytes(0), stride, layout.contiguous}};
   if (!layout.contiguous) bind_each(located.bound, list, blocks);
   return located;
 }
@@ -249,7 +257,7 @@ Located locate_irregular(const char* call, const char* name, const ConstBlocks& 
     places[as_size(i)] = {list.offset(i), list.count(i) * layout.size, layout.contiguous};
     are_contiguous = are_contiguous && layout.contiguous;
   }
-  Located located{{bytes_at(list), {}}, BlockPlaces(std::move(places))};
+  Located located{{bytes_at(list), {}, has_block_on_device(list, blocks)}, BlockPlaces(std::move(places))};
   if (!are_contiguous) bind_each(located.bound, list, blocks);
   return located;
 }
@@ -261,7 +269,7 @@ Exchange exchange_of_nothing() {
 Exchange bind_exchange(Neighborhood::State& state, const char* call, NeighborPattern pattern, Located send,
                        Located receive, const NeighborOptions& options) {
   // No datatype is of a device's memory and of the host's.
-  const bool is_on_device = is_of_device(send.bound.address) || is_of_device(receive.bound.address);
+  const bool is_on_device = send.bound.is_on_device || receive.bound.is_on_device;
   Plan& plan = find_or_make_plan(state, call,
                                  {pattern, algorithm_named(options.algorithm, call), options.ports,
                                   is_on_device ? NeighborCopying::pack : options.copying,

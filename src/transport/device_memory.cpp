@@ -28,6 +28,7 @@ class CudaDriver {
 
   explicit CudaDriver(void* library)
       : pointer_attribute_(find<decltype(pointer_attribute_)>(library, asks_for_attributes)),
+        retain_context_(find<decltype(retain_context_)>(library, "cuDevicePrimaryCtxRetain")),
         set_context_(find<decltype(set_context_)>(library, "cuCtxSetCurrent")),
         copy_(find<decltype(copy_)>(library, "cuMemcpy")),
         wait_(find<decltype(wait_)>(library, "cuStreamSynchronize")) {}
@@ -47,6 +48,11 @@ class CudaDriver {
     if (error == invalid_context) {  // of a thread that has not used the device yet
       void* context = nullptr;
       pointer_attribute_(&context, context_of, device_address(one));
+      if (context == nullptr) {  // memory of a pool has none of its own
+        int device = 0;
+        pointer_attribute_(&device, device_of, device_address(one));
+        retain_context_(&context, device);
+      }
       error = set_context_(context);
       if (error == 0) error = copy_(device_address(to), device_address(from), bytes);
     }
@@ -61,6 +67,7 @@ class CudaDriver {
   static constexpr int context_of = 1;
   static constexpr int memory_type = 2;
   static constexpr int is_managed = 8;
+  static constexpr int device_of = 9;
   static constexpr unsigned on_device = 2;
   static constexpr int invalid_context = 201;
 
@@ -70,6 +77,7 @@ class CudaDriver {
   }
 
   int (*pointer_attribute_)(void* value, int attribute, DeviceAddress address);
+  int (*retain_context_)(void** context, int device);
   int (*set_context_)(void* context);
   int (*copy_)(DeviceAddress to, DeviceAddress from, std::size_t bytes);
   int (*wait_)(void* stream);

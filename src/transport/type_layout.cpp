@@ -151,9 +151,24 @@ bool is_nowhere(const TypeLayout& layout, MPI_Aint displacement) {
   }
 }
 
+bool are_on_device(const ConstBuffer& elements) {
+  if (!knows_devices() || elements.count == 0 || elements.address == MPI_IN_PLACE) return false;
+  return is_of_device(static_cast<const std::byte*>(elements.address) +
+                      TypeLayout::of(elements.type).true_lower);
+}
+
+// An MPI looks at the elements alone to see whether they are on a device: what they are packed to is the
+// host's.
+
 void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to) {
   if (layout.contiguous) {
     copy_bytes(to, from.address, from.count * layout.size);
+    return;
+  }
+  if (is_of_device(to)) [[unlikely]] {
+    const ScratchVector packed(from.count * layout.size);
+    pack(from, layout, packed.data());
+    copy_bytes(to, packed.data(), packed.bytes());
     return;
   }
   const std::size_t part = part_of(layout);
@@ -175,6 +190,12 @@ void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to) {
 void unpack(const std::byte* from, const Buffer& to, const TypeLayout& layout) {
   if (layout.contiguous) {
     copy_bytes(to.address, from, to.count * layout.size);
+    return;
+  }
+  if (is_of_device(from)) [[unlikely]] {
+    const ScratchVector packed(to.count * layout.size);
+    copy_bytes(packed.data(), from, packed.bytes());
+    unpack(packed.data(), to, layout);
     return;
   }
   const std::size_t part = part_of(layout);

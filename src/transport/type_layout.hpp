@@ -90,6 +90,8 @@ bool is_nowhere(const TypeLayout& layout, MPI_Aint displacement);
 /// An error if a buffer of something is nowhere, or too large.
 void check_address(const char* call, const char* name, const ConstBuffer& buffer);
 
+/// Whether the first of them is in the memory of a device.
+bool are_on_device(const ConstBuffer& elements);
 void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype type,
                    const TypeLayout& layout);
 /// To and from a gapless sequence of bytes.

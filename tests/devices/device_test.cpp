@@ -305,6 +305,68 @@ TEST_P(DeviceTest, PersistentReductionsReadWhatIsThereAtEachStart) {
   }
 }
 
+/// Of neighborhoods, a rank's own block among them: wherever the address of all is.
+TEST_P(DeviceTest, BlocksByTheirOwnAddresses) {
+  const Neighborhood around(comm, Stencil(Torus({p}), {{1}, {0}}));
+  const DeviceMemory send(n * sizeof(int)), receive(n * sizeof(int));
+  std::vector<int> on_host = block(rank, 1);
+  std::vector<int> own(n, -1);
+  send.put(block(rank, 0));
+  receive.put(std::vector<int>(n));
+  const auto place = [](const void* address) {
+    MPI_Aint at = 0;
+    MPI_Get_address(address, &at);
+    return static_cast<std::int64_t>(at);
+  };
+  const int count = static_cast<int>(n);
+  const std::vector<int> counts = {count, count};
+  const std::vector<MPI_Datatype> types = {MPI_INT, MPI_INT};
+  // To the next rank from the device, to itself from the host; and the other way round.
+  const std::vector<std::int64_t> from = {place(send.address()), place(on_host.data())};
+  const std::vector<std::int64_t> to = {place(own.data()), place(receive.address())};
+  for (const NeighborCopying copying :
+       {NeighborCopying::by_size, NeighborCopying::pack, NeighborCopying::datatypes}) {
+    around.neighbor_alltoallw({MPI_BOTTOM, counts, from, types}, {MPI_BOTTOM, counts, to, types},
+                              {.copying = copying});
+    EXPECT_EQ(own, block((rank + p - 1) % p, 0));
+    EXPECT_EQ(receive.get<int>(n), on_host);
+  }
+}
+
+TEST_P(DeviceTest, AnOwnBlockWithGapsAndOneOnADevice) {
+  if (n > 1000) return;  // an MPI may copy each element by itself
+  MPI_Datatype every_other = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &every_other);
+  MPI_Type_commit(&every_other);
+  const Neighborhood alone(comm, Stencil(Torus({p}), {{0}}));
+  const DeviceMemory device(n * sizeof(int));
+  std::vector<int> spread(2 * n), back(2 * n, -1);
+  for (std::size_t i = 0; i < n; ++i) spread[2 * i] = value(rank, 0, i);
+  alone.neighbor_alltoall({spread.data(), n, every_other}, buffer(device, n));
+  EXPECT_EQ(device.get<int>(n), block(rank, 0));
+  alone.neighbor_alltoall(buffer(device, n), {back.data(), n, every_other});
+  for (std::size_t i = 0; i < n; ++i) {
+    ASSERT_EQ(back[2 * i], value(rank, 0, i));
+    ASSERT_EQ(back[2 * i + 1], -1);
+  }
+  MPI_Type_free(&every_other);
+}
+
+TEST_P(DeviceTest, WhoHasNoResultMayUseItsBuffer) {
+  const DeviceMemory send(n * sizeof(int)), receive(n * sizeof(int));
+  send.put(block(rank, 0));
+  receive.put(std::vector<int>(n, -1));
+  const std::vector<int> other_data(n, 77);
+  if (rank > 0) MPI_Barrier(MPI_COMM_WORLD);  // so long vectors of rank 0 wait
+  Request sums = comm.iexscan(buffer(send, n), buffer(receive, n), MPI_MAX);
+  if (rank == 0) {
+    receive.put(other_data);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  sums.wait();
+  EXPECT_EQ(receive.get<int>(n), rank == 0 ? other_data : block(rank - 1, 0));
+}
+
 INSTANTIATE_TEST_SUITE_P(Elements, DeviceTest, testing::Values(1, 17, 600, 100'000));
 
 }  // namespace

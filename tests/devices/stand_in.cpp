@@ -33,6 +33,19 @@ struct Within {
   }
 };
 
+bool is_of_device(const void* address) {
+  const auto* const asked = static_cast<const std::byte*>(address);
+  const auto behind = devices.upper_bound(const_cast<std::byte*>(asked));
+  return behind != devices.begin() && asked < std::prev(behind)->first + std::prev(behind)->second;
+}
+
+/// Open MPI asks of the elements alone where they are, and not of what they are packed to.
+void check_of_host(const void* packed) {
+  if (!is_of_device(packed)) return;
+  std::fprintf(stderr, "stand-in: the packed side is on a device\n");
+  std::abort();
+}
+
 /// A datatype may not reach from one memory into another: MPI asks of the address alone where it is.
 void check_of_one_memory(const void* address, int count, MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
@@ -80,11 +93,7 @@ using wisp::test::Within;
 extern "C" {
 
 int cuPointerGetAttribute(void* value, int attribute, unsigned long long address) {
-  const auto* const asked = reinterpret_cast<const std::byte*>(address);
-  const auto behind = wisp::test::devices.upper_bound(const_cast<std::byte*>(asked));
-  if (behind == wisp::test::devices.begin()) return 1;
-  const auto& [begin, bytes] = *std::prev(behind);
-  if (asked >= begin + bytes) return 1;
+  if (!wisp::test::is_of_device(reinterpret_cast<const void*>(address))) return 1;
   if (attribute == 1) *static_cast<void**>(value) = &wisp::test::devices;  // a context
   if (attribute == 2) *static_cast<unsigned*>(value) = 2;                  // on a device
   if (attribute == 8) *static_cast<bool*>(value) = false;                  // and not managed
@@ -140,9 +149,17 @@ WITHIN_MPI(Allreduce, (const void* a, void* b, int n, MPI_Datatype t, MPI_Op o, 
            (a, b, n, t, o, c))
 WITHIN_MPI(Comm_split, (MPI_Comm c, int n, int k, MPI_Comm* m), (c, n, k, m))
 WITHIN_MPI(Comm_free, (MPI_Comm * c), (c))
-WITHIN_MPI_OF_BUFFER(Pack, (const void* b, int n, MPI_Datatype t, void* a, int m, int* p, MPI_Comm c),
-                     (b, n, t, a, m, p, c))
-WITHIN_MPI(Unpack, (const void* a, int m, int* p, void* b, int n, MPI_Datatype t, MPI_Comm c),
-           (a, m, p, b, n, t, c))
+int MPI_Pack(const void* b, int n, MPI_Datatype t, void* to, int m, int* p, MPI_Comm c) {
+  wisp::test::check_of_one_memory(b, n, t);
+  wisp::test::check_of_host(to);
+  const Within within;
+  return PMPI_Pack(b, n, t, to, m, p, c);
+}
+int MPI_Unpack(const void* from, int m, int* p, void* b, int n, MPI_Datatype t, MPI_Comm c) {
+  wisp::test::check_of_one_memory(b, n, t);
+  wisp::test::check_of_host(from);
+  const Within within;
+  return PMPI_Unpack(from, m, p, b, n, t, c);
+}
 
 }  // extern "C"

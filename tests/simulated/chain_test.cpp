@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "chains.hpp"
 #include "clusters.hpp"
@@ -57,6 +58,13 @@ Task<> check_scans(Chain chain) {
   before = mine;
   co_await allreduce(chain, in_place(), item(before), compose);
   EXPECT_EQ(before, sum_of(0, last));
+  // Of nothing, whose address is null here and there.
+  std::vector<int> nothing, of_some;
+  if (rank == 0) of_some.reserve(1);
+  const Buffer none(nothing);
+  const Buffer null_or_not(of_some);
+  co_await double_exscan(chain, none, none, null_or_not, MPI_SUM);
+  co_await double_scan(chain, none, null_or_not, none, MPI_SUM);
 }
 
 Task<> check_rooted(Chain chain, int root) {
