@@ -63,7 +63,7 @@ def halo(self: Neighborhood, array: Array, ghost: "int | Sequence[int]" = 1) -> 
         error = "offsets beyond the next rank have no ghost layers"
     elif any(g < 0 or n < 3 * g for n, g in zip(array.shape, ghosts)):
         error = f"an array of {array.shape} has no room for its ghost layers {ghosts} and as much between them"
-    elif not array.flags.writeable:
+    elif not getattr(array.flags, "writeable", True):  # arrays on a device always are
         error = "the array cannot be written"
     # Whether one is wrong, and whether all are alike: then blocks can travel together.
     shape = zlib.crc32(repr((array.shape, ghosts)).encode())

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "python/mpi4py.hpp"
@@ -24,6 +25,14 @@ bool has_objects(const char* format) {
   return false;
 }
 
+constexpr bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+[[noreturn]] void throw_byte_order(const char* argument) {
+  throw_type_error(
+      std::string(argument) +
+      ": its numbers have another byte order; array.astype(array.dtype.newbyteorder('=')) changes it");
+}
+
 }  // namespace
 
 Element element_of_format(const char* format, std::size_t bytes, const char* argument) {
@@ -32,12 +41,9 @@ Element element_of_format(const char* format, std::size_t bytes, const char* arg
   if (has_objects(format))
     throw_type_error(std::string(argument) +
                      ": its elements are objects of Python, which are pickled or not sent");
-  const bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
   if ((*format == (is_little ? '>' : '<') || *format == '!') && bytes > 1 &&
       std::strpbrk(format, "T{sw") == nullptr)
-    throw_type_error(
-        std::string(argument) +
-        ": its numbers have another byte order; array.astype(array.dtype.newbyteorder('=')) changes it");
+    throw_byte_order(argument);
   if (*format == '@' || *format == '=' || *format == (is_little ? '<' : '>')) ++format;
   const std::size_t length = std::strlen(format);
   if (length == 2 && format[0] == 'Z') {
@@ -108,6 +114,13 @@ Element element_of_dlpack(int code, int bits, int lanes) {
     if (one.code == code && one.bits == bits && lanes == 1) return {one.type};
   }
   return {MPI_BYTE, (bits * lanes + 7) / 8, false};
+}
+
+Element element_of_typestr(const std::string& type, std::size_t bytes, const char* argument) {
+  constexpr std::string_view kinds = "iuf__cb";  // at the places that are DLPack's codes
+  if (type[0] == (is_little ? '>' : '<') && bytes > 1) throw_byte_order(argument);
+  const std::size_t code = kinds.find(type[1]);
+  return element_of_dlpack(code == kinds.npos ? -1 : static_cast<int>(code), static_cast<int>(8 * bytes), 1);
 }
 
 Elements elements_of(void* address, const Element& element, std::size_t bytes, const ArrayShape& shape,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "python/views.hpp"
 
@@ -24,6 +25,8 @@ struct Element {
 Element element_of_format(const char* format, std::size_t bytes, const char* argument);
 /// Of DLPack's code (0: signed, 1: unsigned, 2: floating, 5: complex, 6: bool), bits, and how many of them.
 Element element_of_dlpack(int code, int bits, int lanes);
+/// Of a type as NumPy writes it: order of bytes, kind, size ("<f8"). Errors as of a format.
+Element element_of_typestr(const std::string& type, std::size_t bytes, const char* argument);
 
 struct ArrayShape {
   std::span<const MPI_Aint> sizes;    ///< of dimensions, the last one the innermost

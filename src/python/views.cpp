@@ -2,11 +2,14 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
 #include "python/element.hpp"
 #include "python/mpi4py.hpp"
+#include "transport/device_memory.hpp"
 #include "wisp/detail/as_size.hpp"
 #include "wisp/error.hpp"
 
@@ -38,6 +41,26 @@ struct Extent {
     check_mpi(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
   }
 };
+
+void check_no_gaps(const ArrayShape& shape, std::size_t bytes, const Use& use) {
+  auto expected = static_cast<MPI_Aint>(bytes);
+  bool has_gaps = false;
+  for (std::size_t i = shape.sizes.size(); i-- > 0; expected *= shape.sizes[i])
+    has_gaps = has_gaps || (shape.sizes[i] > 1 && shape.strides[i] != expected);
+  if (has_gaps) {
+    throw_value_error(std::string(use.argument) +
+                      ": with a datatype beside it, memory without gaps is expected");
+  }
+}
+
+/// The library may have been loaded since the first communicator.
+void check_cuda(const Use& use) {
+  detail::find_devices();
+  if (!detail::knows_devices()) {
+    throw_value_error(std::string(use.argument) +
+                      " is on a device of CUDA, whose driver this process has not loaded");
+  }
+}
 
 }  // namespace
 
@@ -95,45 +118,83 @@ Elements Views::from_dlpack(nb::handle given, const Use& use, bool has_datatype)
     }
     throw_type_error(sentence);
   }
-  if (array.device_type() != nb::device::cpu::value && array.device_type() != nb::device::cuda_host::value) {
-    throw_value_error(argument + " is in memory that the host does not read (DLPack device " +
+  constexpr int of_cuda[] = {nb::device::cuda::value, nb::device::cuda_managed::value};
+  if (std::ranges::find(of_cuda, array.device_type()) != std::end(of_cuda)) {
+    check_cuda(use);
+  } else if (array.device_type() != nb::device::cpu::value &&
+             array.device_type() != nb::device::cuda_host::value) {
+    throw_value_error(argument + " is in memory that neither the host nor CUDA reads (DLPack device " +
                       std::to_string(array.device_type()) + ")");
   }
   const std::size_t bytes = array.itemsize();
   std::vector<MPI_Aint> sizes;
   std::vector<MPI_Aint> strides;
-  MPI_Aint expected = static_cast<MPI_Aint>(bytes);
-  bool has_gaps = false;
   for (std::size_t i = 0; i < array.ndim(); ++i) {
     sizes.push_back(static_cast<MPI_Aint>(array.shape(i)));
     strides.push_back(static_cast<MPI_Aint>(array.stride(i)) * static_cast<MPI_Aint>(bytes));
   }
-  for (std::size_t i = sizes.size(); i-- > 0; expected *= sizes[i])
-    has_gaps = has_gaps || (sizes[i] > 1 && strides[i] != expected);
-  if (has_datatype && has_gaps)
-    throw_value_error(argument + ": with a datatype beside it, memory without gaps is expected");
   const nb::dlpack::dtype type = array.dtype();
+  const ArrayShape shape{sizes, strides};
+  if (has_datatype) check_no_gaps(shape, bytes, use);
   return elements_of(const_cast<void*>(array.data()), element_of_dlpack(type.code, type.bits, type.lanes),
-                     bytes, {sizes, strides}, use);
+                     bytes, shape, use);
+}
+
+/// An array of CUDA's by a library that has no DLPack, as Numba's: sizes, strides in bytes, and the type as
+/// NumPy writes it.
+Elements Views::from_cuda(nb::handle given, const Use& use, bool has_datatype) {
+  const auto argument = std::string(use.argument);
+  views_.emplace_back().owner = nb::borrow(given);
+  check_cuda(use);
+  const auto described = nb::cast<nb::dict>(given.attr("__cuda_array_interface__"));
+  const auto entry = [&](const char* name) {
+    return described.contains(name) ? nb::object(described[name]) : nb::none();
+  };
+  const auto type = nb::cast<std::string>(entry("typestr"));
+  const nb::object data = entry("data");
+  if (type.size() < 3) throw_type_error(argument + ": its elements are '" + type + "', which is no type");
+  if (!entry("mask").is_none()) throw_type_error(argument + ": arrays with a mask are not sent");
+  if (use.is_written && nb::cast<bool>(data[1])) throw_value_error(argument + " cannot be written");
+  std::vector<MPI_Aint> sizes;
+  std::vector<MPI_Aint> strides;
+  for (const nb::handle size : nb::borrow<nb::sequence>(entry("shape")))
+    sizes.push_back(nb::cast<MPI_Aint>(size));
+  const std::size_t bytes = std::stoul(type.substr(2));
+  if (const nb::object given_strides = entry("strides"); !given_strides.is_none()) {
+    for (const nb::handle stride : nb::borrow<nb::sequence>(given_strides))
+      strides.push_back(nb::cast<MPI_Aint>(stride));
+  } else {
+    strides.resize(sizes.size());
+    auto stride = static_cast<MPI_Aint>(bytes);
+    for (std::size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) strides[i] = stride;
+  }
+  const ArrayShape shape{sizes, strides};
+  if (has_datatype) check_no_gaps(shape, bytes, use);
+  return elements_of(reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0])),
+                     element_of_typestr(type, bytes, use.argument), bytes, shape, use);
+}
+
+Elements Views::from_array(nb::handle given, const Use& use, bool has_datatype) {
+  if (nb::hasattr(given, "__dlpack__")) return from_dlpack(given, use, has_datatype);
+  if (nb::hasattr(given, "__cuda_array_interface__")) return from_cuda(given, use, has_datatype);
+  throw_type_error(std::string(use.argument) + ": a buffer or [buffer, counts, datatype] is expected, not " +
+                   nb::cast<std::string>(given.type().attr("__name__")));
 }
 
 Elements Views::elements(nb::handle given, const Use& use) {
   if (PyObject_CheckBuffer(given.ptr()) != 0) return from_buffer(given, use);
-  if (nb::hasattr(given, "__dlpack__")) return from_dlpack(given, use);
-  throw_type_error(std::string(use.argument) + ": a buffer or [buffer, counts, datatype] is expected, not " +
-                   nb::cast<std::string>(given.type().attr("__name__")));
+  return from_array(given, use);
 }
 
 /// Memory without gaps, whose datatype is said elsewhere.
 Elements Views::bytes_of(nb::handle given, const Use& use) {
   if (given.is(mpi4py().bottom)) return {MPI_BOTTOM, ConstBlocks::unknown_room, MPI_BYTE};
   if (given.is_none()) return {};
-  if (PyObject_CheckBuffer(given.ptr()) == 0 && nb::hasattr(given, "__dlpack__")) {
-    const Elements found = from_dlpack(given, use, true);
+  if (PyObject_CheckBuffer(given.ptr()) == 0) {
+    const Elements found = from_array(given, use, true);
     const auto extent = as_size(Extent(found.type).extent);
     return {found.address, found.count * extent, MPI_BYTE};
   }
-  if (PyObject_CheckBuffer(given.ptr()) == 0) return elements(given, use);  // which says what is expected
   View& view = views_.emplace_back();
   if (PyObject_GetBuffer(given.ptr(), &view.buffer,
                          use.is_written ? PyBUF_WRITABLE | PyBUF_ANY_CONTIGUOUS : PyBUF_ANY_CONTIGUOUS) !=

@@ -11,8 +11,8 @@
 #include "wisp/blocks.hpp"
 #include "wisp/buffer.hpp"
 
-// Buffers of Python as those of MPI: what has the buffer protocol or __dlpack__, alone or in a list with
-// counts and a datatype as mpi4py takes them, or None, MPI.IN_PLACE, MPI.BOTTOM.
+// Buffers of Python as those of MPI: what has the buffer protocol, __dlpack__ or __cuda_array_interface__,
+// alone or in a list with counts and a datatype as mpi4py takes them, or None, MPI.IN_PLACE, MPI.BOTTOM.
 
 namespace wisp::python {
 
@@ -60,13 +60,16 @@ class Views {
   struct View {
     Py_buffer buffer{};
     nb::ndarray<nb::ro> array;  ///< where it comes by __dlpack__
+    nb::object owner;           ///< where it comes by __cuda_array_interface__
   };
 
   Elements elements(nb::handle given, const Use& use);
   Elements bytes_of(nb::handle given, const Use& use);
   Elements from_buffer(nb::handle given, const Use& use);
-  /// With a datatype said elsewhere it must have no gaps.
-  Elements from_dlpack(nb::handle given, const Use& use, bool has_datatype = false);
+  // With a datatype said elsewhere it must have no gaps.
+  Elements from_array(nb::handle given, const Use& use, bool has_datatype = false);
+  Elements from_dlpack(nb::handle given, const Use& use, bool has_datatype);
+  Elements from_cuda(nb::handle given, const Use& use, bool has_datatype);
   Elements message(nb::handle given, const Use& use);
   Elements with_datatype(nb::handle given, nb::handle datatype, const Use& use);
   Blocks blocks(nb::handle given, int ranks, const Use& use);

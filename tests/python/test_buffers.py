@@ -195,6 +195,13 @@ class BuffersTest(WispTest):
             self.world.Bcast(data, 99)
         self.assertEqual(raised.exception.error_class, MPI.ERR_ROOT)
 
+    def test_a_device_needs_its_driver(self) -> None:
+        class Numba:
+            __cuda_array_interface__ = {"shape": (3,), "typestr": "<f8", "data": (4096, False), "version": 3}
+
+        with self.assertRaisesRegex(ValueError, "buf is on a device of CUDA, whose driver this process has not loaded"):
+            self.world.Bcast(Numba(), 0)
+
     def test_what_dlpack_raises_is_the_cause(self) -> None:
         class NeedsGradient(OnlyDlpack):
             def __dlpack__(self, **named: Any) -> Any:
