@@ -3,7 +3,7 @@
 import pickle
 import struct
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any
 
@@ -130,10 +130,15 @@ def exchange(self: Comm, messages: Mapping[int, Any]) -> dict[int, Any]:
     """Objects, pickled, to any ranks, none of which knows who sends to it: gives what came, by its sender.
 
     m partners: 2 m o + (2 + 2 ⌈log2 p⌉) α + nβ (Hoefler, Siebert, Lumsdaine 2010)."""
+    error: Exception | None = None
+    if not isinstance(messages, Mapping):
+        error = TypeError(f"wisp.Comm.exchange: a mapping of ranks to objects is expected, not {type(messages).__name__}")
+        messages = {}
     ranks = [index(rank) for rank in messages if hasattr(rank, "__index__")]
     pickled = _Pickled("exchange", messages.values(), len(messages))
     if len(ranks) < len(messages):
-        pickled.error = TypeError("wisp.Comm.exchange: ranks are integers")
+        error = TypeError("wisp.Comm.exchange: ranks are integers")
+    pickled.error = error or pickled.error
     for rank in ranks:
         if not 0 <= rank < self.size:
             pickled.error = Error(f"wisp.Comm.exchange: rank {rank} is outside 0..{self.size - 1}")
@@ -165,16 +170,28 @@ def Iexchange(self: Comm, messages: "Mapping[int, Any] | Iterable[tuple[int, Any
     return self._iexchange(_pairs(self, messages))
 
 
+def _split(
+    self: Comm, color: "Label | None", key: Label, end: "Callable[[Request[Comm]], object]" = lambda _: None
+) -> "Request[Comm]":
+    """A rank with a color or key that is none is left out, so that the others go on, and raises."""
+    try:
+        labels = None if color is None else ordered_bytes(color), ordered_bytes(key)
+    except Exception:
+        end(self._split(None, ordered_bytes(0)))
+        raise
+    return self._split(*labels)
+
+
 def split(self: Comm, color: "Label | None" = 0, key: Label = 0) -> Comm:
     """The ranks with this rank's color, by their keys, then by their ranks; empty where the color is None.
 
     Colors and keys are ints, floats, strs, bytes, or tuples of them. O(log p) messages of a color and a key."""
-    return isplit(self, color, key).wait()
+    return _split(self, color, key, lambda left_out: left_out.wait()).wait()
 
 
 def isplit(self: Comm, color: "Label | None" = 0, key: Label = 0) -> "Request[Comm]":
     """The same, started: the request gives the communicator."""
-    return self._split(None if color is None else ordered_bytes(color), ordered_bytes(key))
+    return _split(self, color, key)
 
 
 def _await(self: "Request[Any]") -> Generator[Any, Any, Any]:

@@ -49,32 +49,48 @@ def _slices(shape: Sequence[int], ghosts: Sequence[int], offset: Sequence[int]) 
     return tuple(inner), tuple(outer)
 
 
-def halo(self: Neighborhood, array: Array, ghost: "int | Sequence[int]" = 1) -> Halo:
-    """The halo exchange of an array whose first dimensions are those of the torus, each with `ghost` layers at both
-    ends (a number, or one for each dimension). Beyond the border of a mesh they stay as they are. Parts of ranks may
-    have different sizes where neighbors agree on the size of their faces. Collective, one allreduce."""
-    dims, offsets = self.dims, self.offsets
-    ghosts = [index(g) for g in ghost] if isinstance(ghost, (Sequence, np.ndarray)) else [index(ghost)] * len(dims)
-    sent = array.view(np.int64) if array.dtype.kind in "mM" else array  # dates have no buffer
-    error = None
+def _check(array: Array, ghosts: Sequence[int], dims: Sequence[int], offsets: Sequence[Sequence[int]]) -> None:
+    """Raises what is wrong."""
+    if not hasattr(array, "ndim"):
+        raise TypeError(f"wisp.Neighborhood.halo: an array is expected, not {type(array).__name__}")
+    error = ""
     if len(ghosts) != len(dims) or array.ndim < len(dims):
         error = f"{array.ndim} dimensions and {len(ghosts)} ghost widths for a torus of {len(dims)}"
     elif any(abs(step) > 1 for offset in offsets for step in offset):
         error = "offsets beyond the next rank have no ghost layers"
     elif any(g < 0 or n < 3 * g for n, g in zip(array.shape, ghosts)):
-        error = f"an array of {array.shape} has no room for its ghost layers {ghosts} and as much between them"
+        error = f"an array of {array.shape} has no room for its ghost layers {list(ghosts)} and as much between them"
     elif not getattr(array.flags, "writeable", True):  # arrays on a device always are
         error = "the array cannot be written"
+    if error:
+        raise ValueError(f"wisp.Neighborhood.halo: {error}")
+
+
+def halo(self: Neighborhood, array: Array, ghost: "int | Sequence[int]" = 1) -> Halo:
+    """The halo exchange of an array whose first dimensions are those of the torus, each with `ghost` layers at both
+    ends (a number, or one for each dimension). Beyond the border of a mesh they stay as they are. Parts of ranks may
+    have different sizes where neighbors agree on the size of their faces. Collective, one allreduce."""
+    dims, offsets = self.dims, self.offsets
+    ghosts: list[int] = []
+    error: Exception | None = None
+    try:
+        widths: Any = ghost
+        ghosts = [index(width) for width in (widths if np.ndim(widths) > 0 else [widths] * len(dims))]
+        _check(array, ghosts, dims, offsets)
+    except Exception as raised:
+        error = raised
+        array = np.zeros(0)
     # Whether one is wrong, and whether all are alike: then blocks can travel together.
     shape = zlib.crc32(repr((array.shape, ghosts)).encode())
     elements = zlib.crc32(repr((array.dtype, array.shape[len(dims) :])).encode())
     told = np.array([shape, ~shape, elements, ~elements, error is not None], np.int64)
     self.comm.Allreduce(MPI.IN_PLACE, told, MPI.MAX)
     if told[4]:
-        raise ValueError(f"wisp.Neighborhood.halo: {error or 'the array of another rank is wrong'}")
+        raise error or ValueError("wisp.Neighborhood.halo: the array of another rank is wrong")
     if told[2] != ~told[3]:
         raise TypeError(f"wisp.Neighborhood.halo: ranks have arrays of different elements, here {array.dtype}")
     on = self if told[0] == ~told[1] else Neighborhood.adjacent(self.comm, self.sources, self.targets)
+    sent = array.view(np.int64) if array.dtype.kind in "mM" else array  # dates have no buffer
     pairs = [_slices(array.shape, ghosts, offset) for offset in offsets]
     request = on.Neighbor_alltoallw_init([sent[inner] for inner, _ in pairs], [sent[outer] for _, outer in pairs])
     return Halo(request, array)

@@ -63,6 +63,8 @@ def of(array: Array) -> Words:
     """An array of one dimension: a row of words for each element."""
     dtype = array.dtype
     rows = array.shape[0]
+    if dtype.itemsize == 0:
+        return np.zeros((rows, 0), np.uint64)
     if is_number(dtype):
         return of_numbers(array).reshape(rows, 1)
     if dtype.kind == "c" and dtype.itemsize <= 16:

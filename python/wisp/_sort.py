@@ -26,10 +26,10 @@ def _signature(dtype: "np.dtype[Any]", rest: Any = ()) -> int:
     return zlib.crc32(repr((dtype.str[:2] if dtype.kind in "SU" else dtype, rest)).encode()) + 1
 
 
-def _agreed(call: str, array: Array, on: Comm, error: "Exception | None" = None) -> Array:
+def _agreed(call: str, array: Array, on: Comm, error: "Exception | None" = None, form: str = "") -> Array:
     """The array, with strings as long as the longest of any rank; raises on all ranks if one has an error, or if they
-    have different elements."""
-    signature = _signature(array.dtype, array.shape[1:])
+    have different elements, or `form`, which says what else they are."""
+    signature = _signature(array.dtype, (array.shape[1:], form))
     told = np.array([signature, ~signature, array.dtype.itemsize, error is not None], np.int64)
     on.Allreduce(MPI.IN_PLACE, told, MPI.MAX)
     if error is not None:
@@ -37,7 +37,7 @@ def _agreed(call: str, array: Array, on: Comm, error: "Exception | None" = None)
     if told[3]:
         raise Error(f"wisp.{call}: the arguments of another rank are wrong")
     if told[0] != ~told[1]:
-        raise TypeError(f"wisp.{call}: ranks have different elements, here {array.dtype} in rows of {array.shape[1:]}")
+        raise TypeError(f"wisp.{call}: ranks have different elements, here {array.dtype} in rows of {array.shape[1:]}{form}")
     if array.dtype.kind in "SU" and told[2] > array.dtype.itemsize:
         longest = int(told[2]) // (4 if array.dtype.kind == "U" else 1)
         return array.astype(f"{array.dtype.str[:2]}{longest}")
@@ -54,13 +54,22 @@ def _flat(call: str, array: Any) -> Array:
     return flat
 
 
-def _checked(call: str, on: Comm, check: Callable[[], Array]) -> Array:
-    """What `check` gives; where it raises on one rank, all raise."""
+def _checked(call: str, on: Comm, check: Callable[[], Array], form_of: Callable[[Array], str] = lambda _: "") -> Array:
+    """What `check` gives; where it or `form_of` that raises on one rank, all raise."""
     try:
         array = check()
+        form = form_of(array)
     except Exception as error:
         return _agreed(call, np.zeros(0), on, error)
-    return _agreed(call, array, on)
+    return _agreed(call, array, on, form=form)
+
+
+def _to_send(call: str, array: Any) -> Array:
+    """Rows that go from rank to rank."""
+    rows = np.ascontiguousarray(array)
+    if rows.dtype.hasobject:
+        raise TypeError(f"wisp.{call}: elements of {rows.dtype} are objects of Python, which do not go as they are")
+    return rows
 
 
 def _numbers(call: str, array: Any) -> Array:
@@ -148,34 +157,32 @@ def sort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | No
     fields or those in `order`; what is equal stays in its order. Or a pair (keys, values): gives both, sorted by keys;
     row i of values belongs to key i. O(α log p log n + β n/p) and O(n/p log n) local work."""
     on = _world(comm)
-    if isinstance(array, tuple):
-        belonging: list[Array] = []
-
-        def check_pair() -> Array:
-            keys, values = array
-            belonging.append(np.ascontiguousarray(values))
-            if len(keys) != len(belonging[0]):
-                raise ValueError(f"wisp.sort: {len(keys)} keys and {len(belonging[0])} values")
-            if algorithm:
-                raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
-            flat = _flat("sort", keys)
-            _compared("sort", flat, order)
-            return flat
-
-        keys = _checked("sort", on, check_pair)
-        places = _places(_compared("sort", keys, order), on)
-        return _rows(keys, places, _ends(keys, on), on), take(belonging[0], places, on)
+    is_pair = isinstance(array, tuple)
+    belonging = np.zeros(0)
 
     def check() -> Array:
-        flat = _flat("sort", array)
+        nonlocal belonging
+        keys = array
+        if is_pair:
+            keys, values = array
+            belonging = _to_send("sort", values)
+            if len(keys) != len(belonging):
+                raise ValueError(f"wisp.sort: {len(keys)} keys and {len(belonging)} values")
+        flat = _flat("sort", keys)
         if algorithm not in ("", *_ALGORITHMS):
             raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is none of {', '.join(_ALGORITHMS)}")
-        if algorithm and not _is_sorted_as_it_is(flat.dtype):
+        if algorithm and (is_pair or not _is_sorted_as_it_is(flat.dtype)):
             raise ValueError(f"wisp.sort: algorithm = {algorithm!r} is for integers, float32 and float64 alone")
-        _compared("sort", flat, order)
         return flat
 
-    array = _checked("sort", on, check)
+    def form_of(flat: Array) -> str:
+        names = _compared("sort", flat, order).dtype.names
+        return (f", by {names}" if names else "") + (", with values" if is_pair else "")
+
+    array = _checked("sort", on, check, form_of)
+    if is_pair:
+        places = _places(_compared("sort", array, order), on)
+        return _rows(array, places, _ends(array, on), on), take(belonging, places, on)
     if not _keys.is_number(array.dtype):
         return _rows(array, _places(_compared("sort", array, order), on), _ends(array, on), on)
     if _is_sorted_as_it_is(array.dtype):
@@ -210,7 +217,7 @@ def take(array: Any, places: Any, comm: "Comm | None" = None) -> Array:
             wanted_places = np.zeros(0, np.int64)
         if wanted_places.dtype.kind not in "iu":
             raise TypeError(f"wisp.take: places are integers, not {wanted_places.dtype}")
-        return np.ascontiguousarray(array)
+        return _to_send("take", array)
 
     array = _checked("take", on, check)
     ends = _ends(array, on)

@@ -106,6 +106,20 @@ bool end_waits_for_stopped(const detail::SimulatedCluster& cluster, const Worlds
          });
 }
 
+/// Operations that were started and dropped, and cannot end any more, would hold what they have for good.
+void end_dropped(detail::SimulatedCluster& cluster, const Worlds& worlds) {
+  for (;;) {
+    std::vector<detail::Message*> pending;
+    for_each_wait(cluster, worlds, [&](detail::Message& message) { pending.push_back(&message); });
+    if (pending.empty()) return;
+    for (detail::Message* message : pending) {
+      message->error = MPI_ERR_OTHER;
+      detail::end_waiting(*message);
+    }
+    cluster.run();
+  }
+}
+
 void check_times(const SimulationOptions& options) {
   const auto check = [](const char* name, double value, bool is_right) {
     if (!is_right) detail::throw_error(MPI_ERR_ARG, "wisp::simulate: {} = {} is none", name, value);
@@ -139,13 +153,16 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
   const detail::Machine machine = machine_of(options, nodes);
   // Where not all bytes of a message are carried, calls cannot be compared.
   constexpr std::size_t most_compared = 1024;
-  detail::SimulatedCluster cluster(options, nodes);
+  const auto held = std::make_shared<detail::SimulatedCluster>(options, nodes);
+  detail::SimulatedCluster& cluster = *held;
   struct ClosedAtEnd {
     ~ClosedAtEnd() {
+      end_dropped(cluster, all);
       for (const auto& world : all) world->close();
     }
+    detail::SimulatedCluster& cluster;
     Worlds all;
-  } closed_at_end;  // when all programs are gone
+  } closed_at_end{cluster, {}};  // when all programs are gone
   Worlds& worlds = closed_at_end.all;
   std::vector<Task<>> programs;
   programs.reserve(detail::as_size(options.ranks));
@@ -176,8 +193,10 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
     if (of_rank.done() && !cluster.has_stopped(rank)) of_rank.promise().take();
   }
   if (!all_done) {
+    const std::string waits = describe_waits(cluster, worlds);
     detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: no message can move: {}; not received: {}",
-                        describe_waits(cluster, worlds), cluster.describe_unreceived());
+                        waits.empty() ? "nobody waits for one, but not all have ended" : waits,
+                        cluster.describe_unreceived());
   }
   if (!options.stops.empty()) return cluster.report();
   if (const std::string lost = cluster.describe_unreceived(); !lost.empty()) {

@@ -140,7 +140,7 @@ void define_requests(nb::module_& module) {
       });
 
   nb::class_<OwnRequest>(
-      module, "Request",
+      module, "Request", nb::is_generic(),
       "An operation that was started, or (of a ..._init call) one that `start` starts. It "
       "holds its buffers until it ends. Dropped while active, it runs on in whatever calls follow.")
       .def_prop_ro("active", &OwnRequest::active,

@@ -36,7 +36,7 @@ SimulatedCluster::~SimulatedCluster() {
 }
 
 std::unique_ptr<Transport> SimulatedCluster::make_transport(int rank) {
-  auto transport = std::make_unique<SimulatedTransport>(*this, rank);
+  auto transport = std::make_unique<SimulatedTransport>(shared_from_this(), rank);
   return traced(std::move(transport), recorders_.empty() ? nullptr : recorders_[as_size(rank)].get(), {});
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "pattern/node_layout.hpp"
@@ -48,8 +49,9 @@ static_assert(std::is_trivially_destructible_v<Packet>);
 
 class SimulatedTransport;
 
-/// The event loop of all simulated ranks: packets arrive in the order of virtual time.
-class SimulatedCluster final : public Engine {
+/// The event loop of all simulated ranks: packets arrive in the order of virtual time. Lives as long as a
+/// communicator of any of them.
+class SimulatedCluster final : public Engine, public std::enable_shared_from_this<SimulatedCluster> {
  public:
   SimulatedCluster(const SimulationOptions& options, const NodeLayout& nodes);
   ~SimulatedCluster() override;
@@ -186,39 +188,42 @@ class SimulatedCluster final : public Engine {
 /// The view of one simulated rank.
 class SimulatedTransport final : public Transport {
  public:
-  SimulatedTransport(SimulatedCluster& cluster, int rank) : cluster_(cluster), rank_(rank) {}
+  SimulatedTransport(std::shared_ptr<SimulatedCluster> cluster, int rank)
+      : cluster_(std::move(cluster)), rank_(rank) {}
 
-  SimulatedCluster& cluster() const { return cluster_; }
+  SimulatedCluster& cluster() const { return *cluster_; }
   int rank() const { return rank_; }
 
-  Engine& engine() override { return cluster_; }
+  Engine& engine() override { return *cluster_; }
   bool meters_joins() const override { return true; }
-  bool join(std::size_t bytes) override { return cluster_.join(rank_, bytes); }
+  bool join(std::size_t bytes) override { return cluster_->join(rank_, bytes); }
   Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
                 Message* message) override {
-    return cluster_.send(rank_, buffer, destination, tag, mode, operation, message);
+    return cluster_->send(rank_, buffer, destination, tag, mode, operation, message);
   }
   Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                        const char* operation) override;
   void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override;
   void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override {
-    cluster_.receive(rank_, message, buffer, source, tag);
+    cluster_->receive(rank_, message, buffer, source, tag);
   }
-  std::optional<Envelope> peek(int source, WireTag tag) override { return cluster_.peek(rank_, source, tag); }
+  std::optional<Envelope> peek(int source, WireTag tag) override {
+    return cluster_->peek(rank_, source, tag);
+  }
   std::optional<Arrived> take_arrived(int source, WireTag tag) override {
-    return cluster_.take_arrived(rank_, source, tag);
+    return cluster_->take_arrived(rank_, source, tag);
   }
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override {
-    cluster_.deliver(rank_, message, buffer, static_cast<Packet*>(arrived.held));
+    cluster_->deliver(rank_, message, buffer, static_cast<Packet*>(arrived.held));
   }
-  void watch(Watcher& watcher) override { cluster_.ranks_[as_size(rank_)].watcher = &watcher; }
-  void unwatch(Watcher&) override { cluster_.ranks_[as_size(rank_)].watcher = nullptr; }
-  void complete(Message& message) override { cluster_.complete(rank_, message); }
-  void abandon(Message& message) noexcept override { cluster_.abandon(rank_, message); }
-  void forget(Message& message) noexcept override { cluster_.forget(message); }
+  void watch(Watcher& watcher) override { cluster_->ranks_[as_size(rank_)].watcher = &watcher; }
+  void unwatch(Watcher&) override { cluster_->ranks_[as_size(rank_)].watcher = nullptr; }
+  void complete(Message& message) override { cluster_->complete(rank_, message); }
+  void abandon(Message& message) noexcept override { cluster_->abandon(rank_, message); }
+  void forget(Message& message) noexcept override { cluster_->forget(message); }
 
  private:
-  SimulatedCluster& cluster_;
+  std::shared_ptr<SimulatedCluster> cluster_;
   int rank_;
 };
 

@@ -48,6 +48,12 @@ class NeighborhoodsTest(WispTest):
         array = np.zeros((2, 9) if self.world.rank == self.world.size - 1 else (9, 9))
         with self.assertRaisesRegex(ValueError, "no room for its ghost layers|another rank is wrong"):
             hood.halo(array)
+        is_wrong = self.world.rank == self.world.size - 1
+        for given, ghost in (([0] * 9 if is_wrong else np.zeros((9, 9)), 1), (np.zeros((9, 9)), 1.5 if is_wrong else 1)):
+            with self.assertRaisesRegex((TypeError, ValueError), "an array is expected|integer|another rank is wrong"):
+                hood.halo(given, ghost)  # type: ignore[arg-type]
+        self.world.Barrier()
+        hood.halo(np.zeros((9, 9)), np.array(2)).exchange()  # type: ignore[arg-type]
 
     def test_halos_of_other_elements(self) -> None:
         hood = wisp.Neighborhood(self.world, [0])

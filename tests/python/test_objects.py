@@ -74,6 +74,21 @@ class ObjectsTest(WispTest):
                     self.world.exchange({})
             else:
                 self.assertEqual(self.world.exchange({}), {})
+        if r == last:
+            with self.assertRaisesRegex(TypeError, "a mapping of ranks"):
+                self.world.exchange([1])  # type: ignore[arg-type]
+        else:
+            self.world.exchange({})
+        self.assertEqual(self.world.allgather(r), list(range(p)))
+
+    def test_a_color_that_is_none_leaves_its_rank_out(self) -> None:
+        p, r = self.world.size, self.world.rank
+        for split in (self.world.split, lambda color: self.world.isplit(color).wait()):
+            if r == p - 1:
+                with self.assertRaisesRegex(TypeError, "a color or key is"):
+                    split([1])  # type: ignore[arg-type]
+            else:
+                self.assertEqual(split(1).allgather(r), list(range(p - 1)))
         self.assertEqual(self.world.allgather(r), list(range(p)))
 
     def test_split(self) -> None:

@@ -1,14 +1,16 @@
 """async functions on the simulated cluster."""
 
 import asyncio
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
 import wisp
-from support import WispTest
+from support import Array, WispTest
 
 
-async def wait_for(request: "wisp.Request[Any]") -> Any:
+async def wait_for(request: wisp.Request[Any]) -> Any:
     return await request
 
 
@@ -49,6 +51,29 @@ class SimulateTest(WispTest):
         self.assertEqual(report.messages, 4095)
         self.assertLessEqual(report.rounds, 12)
         self.assertGreater(min(report.results), 1e-3)
+
+    def test_what_outlives_a_simulation(self) -> None:
+        async def program(comm: wisp.Comm) -> wisp.Comm:
+            await comm.Ibarrier()
+            return comm
+
+        kept = wisp.simulate(program, 3).results
+        for call in (kept[0].Ibarrier, kept[1].Iprobe, lambda: kept[2].Isend(np.zeros(1), 1)):
+            with self.assertRaisesRegex(wisp.Error, "has been freed"):
+                call()
+        del kept
+
+        arrays: list[weakref.ref[Array]] = []
+
+        async def fails(comm: wisp.Comm) -> None:
+            array = np.zeros(9)
+            arrays.append(weakref.ref(array))
+            await comm.Irecv(array, (comm.rank + 1) % comm.size)
+
+        with self.assertRaises(wisp.Error):
+            wisp.simulate(fails, 3)
+        gc.collect()
+        self.assertEqual([array() for array in arrays], [None] * 3)
 
     def test_errors(self) -> None:
         async def raises(comm: wisp.Comm) -> None:

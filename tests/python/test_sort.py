@@ -102,6 +102,11 @@ class SortTest(WispTest):
         self.assert_same(self.whole(wisp.argsort(part)), order)
         self.assertEqual(len(wisp.sort(part[:0])), 0)
 
+    def test_texts_of_no_length(self) -> None:
+        part = np.zeros(3 if self.world.rank == 0 else 0, [("a", "S0"), ("b", "i4")])
+        part["b"] = -np.arange(len(part))
+        self.assertEqual(self.whole(wisp.sort(part))["b"].tolist(), [-2, -1, 0])
+
     def test_algorithms(self) -> None:
         part = np.random.default_rng(self.world.rank).random(500)
         for algorithm in ("janus", "rquick", "merge", ""):
@@ -136,7 +141,8 @@ class SortTest(WispTest):
             calls: list[Callable[[], Any]] = [
                 lambda: wisp.sort(mixed), lambda: wisp.argsort(mixed), lambda: wisp.unique(mixed), lambda: wisp.top_k(mixed, 1),
                 lambda: wisp.nth_element(mixed, 0), lambda: wisp.take(mixed, [0]), lambda: wisp.searchsorted(mixed, 1),
-                lambda: wisp.take(np.zeros((3, 1 + r % 2)), [0]), lambda: wisp.sort(np.zeros(3, "S2" if r else "i4"))]  # fmt: skip
+                lambda: wisp.take(np.zeros((3, 1 + r % 2)), [0]), lambda: wisp.sort(np.zeros(3, "S2" if r else "i4")),
+                lambda: wisp.sort(([1, 2], [1, 2]) if r else [1, 2]), lambda: wisp.sort(np.zeros(3, RECORD), order="x" if r else "name")]  # fmt: skip
             for call in calls:
                 with self.assertRaisesRegex(TypeError, "ranks have different elements"):
                     call()
@@ -202,10 +208,12 @@ class SortTest(WispTest):
             lambda: wisp.sort((data, [[1], [1, 2]] if is_wrong else data)),
             lambda: wisp.sort((data, data, data) if is_wrong else (data, data)),
             lambda: wisp.take(data, [[0], [0, 1]] if is_wrong else [0]),
+            lambda: wisp.take(np.array([None, 1]) if is_wrong else data, [0]),
+            lambda: wisp.sort((data, np.array([None, 1]) if is_wrong else data)),
             lambda: wisp.searchsorted(data, [[1], [1, 2]] if is_wrong else [1]),
             lambda: wisp.top_k(data, 2**64 if is_wrong else 1),
             lambda: wisp.nth_element(data, 10**6 if is_wrong else 0),
         ]
         for call in calls:
-            with self.assertRaises((ValueError, wisp.Error)):
+            with self.assertRaises((TypeError, ValueError, wisp.Error)):
                 call()

@@ -2,12 +2,12 @@
 touch but MPI and the driver."""
 
 import ctypes
-import unittest
 from typing import Any
 
 import numpy as np
 import wisp
 from mpi4py import MPI
+from support import WispTest
 
 ON_CUDA, ON_ROCM = 2, 10
 
@@ -66,10 +66,7 @@ class CudaArray(DeviceArray):
 KINDS: "tuple[type[DeviceArray], ...]" = (DeviceArray, CudaArray)
 
 
-class ArraysTest(unittest.TestCase):
-    def setUp(self) -> None:
-        self.world = wisp.Comm(MPI.COMM_WORLD)
-
+class ArraysTest(WispTest):
     def test_collectives(self) -> None:
         p, rank = self.world.size, self.world.rank
         for kind in KINDS:
@@ -123,6 +120,3 @@ class ArraysTest(unittest.TestCase):
             with self.assertRaisesRegex(error, text):
                 self.world.Recv(array, 0)
 
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2 if MPI.COMM_WORLD.rank == 0 else 0)
