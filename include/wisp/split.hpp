@@ -35,6 +35,13 @@ template <class T>
 struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
+#ifdef __SIZEOF_INT128__  // integers to the standard library in -std=gnu++20 alone
+__extension__ using Int128 = __int128;
+__extension__ using UnsignedInt128 = unsigned __int128;
+#else
+using Int128 = void;
+using UnsignedInt128 = void;
+#endif
 template <class T>
 using ElementOf = std::ranges::range_value_t<T>;
 template <class T>
@@ -110,6 +117,10 @@ class Label {
       return kind_of<std::underlying_type_t<T>>();
     } else if constexpr (std::is_integral_v<T>) {
       return std::is_signed_v<T> ? Kind::signed_numbers : Kind::unsigned_numbers;
+    } else if constexpr (std::is_same_v<T, detail::Int128>) {
+      return Kind::signed_numbers;
+    } else if constexpr (std::is_same_v<T, detail::UnsignedInt128>) {
+      return Kind::unsigned_numbers;
     } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
       return Kind::floating_numbers;
     } else {

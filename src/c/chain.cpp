@@ -89,14 +89,17 @@ Label label_of(const char* name, const void* data, int count, MPI_Datatype type)
   if (layout.true_lower != 0 || layout.extent < std::max<MPI_Aint>(1, layout.true_extent)) {
     detail::throw_error(MPI_ERR_TYPE, "{}_type does not begin at 0, or its elements overlap", name);
   }
-  const auto width = as_size(layout.extent);
   const Label::Kind kind = kind_of(type);
+  // Numbers are compared without what is between them; else only the caller knows what is to be compared.
+  const bool has_gaps = kind == Label::Kind::padded;
+  const std::size_t width = has_gaps ? as_size(layout.extent) : layout.size;
   const bool is_undefined = data == WISP_UNDEFINED;
   std::vector<std::byte> bytes(is_undefined && kind == Label::Kind::text ? 0 : elements * width);
   if (!is_undefined && elements > 0) {
     if (data == nullptr) detail::throw_error(MPI_ERR_BUFFER, "{} = NULL", name);
-    // Behind the data of the last element there may be nothing.
-    std::memcpy(bytes.data(), data, (elements - 1) * width + as_size(layout.true_extent));
+    const auto* const first = static_cast<const std::byte*>(data);
+    for (std::size_t i = 0; i < elements; ++i)
+      std::memcpy(&bytes[i * width], first + i * as_size(layout.extent), as_size(layout.true_extent));
   }
   Label label(kind, bytes.data(), bytes.size() / width, width);
   if (is_undefined) label.leave_out();

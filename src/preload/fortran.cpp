@@ -64,6 +64,14 @@ MPI_Fint begin_with_threads(const char* name, MPI_Fint required, MPI_Fint& provi
   return begun(code, provided);
 }
 
+/// MPI_Finalize of Fortran, which clears up more than that of C.
+MPI_Fint finish(const char* name) {
+  process.take_no_more();
+  MPI_Fint code = MPI_SUCCESS;
+  of_fortran<Init>(name)(&code);
+  return code;
+}
+
 MPI_Fint begin(const char* name, const char* name_with_threads) {
   MPI_Fint level = MPI_THREAD_SINGLE;
   if (Process::wants_threads()) return begin_with_threads(name_with_threads, level, level);
@@ -132,6 +140,15 @@ class Datatypes {
   }                                                                          \
   WISP_SPELLINGS(name, NAME)
 
+#define WISP_FREES(Name, name, NAME)                       \
+  void mpi_##name##_(MPI_Fint* comm, MPI_Fint* error) {    \
+    MPI_Comm freed = PMPI_Comm_f2c(*comm);                 \
+    const int code = MPI_##Name(&freed);                   \
+    if (code == MPI_SUCCESS) *comm = PMPI_Comm_c2f(freed); \
+    if (error != nullptr) *error = code;                   \
+  }                                                        \
+  WISP_SPELLINGS(name, NAME)
+
 extern "C" {
 
 WISP_FORTRAN(Barrier, barrier, BARRIER, (), ())
@@ -146,6 +163,14 @@ void mpi_init_thread_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
   *error = begin_with_threads("mpi_init_thread_", *required, *provided);
 }
 WISP_SPELLINGS(init_thread, INIT_THREAD)
+
+void mpi_finalize_(MPI_Fint* error) {
+  *error = finish("mpi_finalize_");
+}
+WISP_SPELLINGS(finalize, FINALIZE)
+
+WISP_FREES(Comm_free, comm_free, COMM_FREE)
+WISP_FREES(Comm_disconnect, comm_disconnect, COMM_DISCONNECT)
 
 }  // extern "C"
 
@@ -163,13 +188,6 @@ MPI_Status* status_of(MPI_F08_status* given) {
 }
 MPI_Status* statuses_of(MPI_F08_status* given) {
   return given == MPI_F08_STATUSES_IGNORE ? MPI_STATUSES_IGNORE : reinterpret_cast<MPI_Status*>(given);
-}
-/// MPI_Finalize of Fortran, which clears up more than that of C.
-MPI_Fint finish(const char* name) {
-  process.take_no_more();
-  MPI_Fint code = MPI_SUCCESS;
-  of_fortran<Init>(name)(&code);
-  return code;
 }
 /// Of the first of an array, as the library itself answers: MPICH 4.0's counts from zero.
 MPI_Fint first_index() {

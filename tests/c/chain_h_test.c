@@ -202,6 +202,32 @@ static void test_types_of_numbers(void) {
   MPI_Type_free(&types[1]);
 }
 
+/* A field of a struct: what lies between two of them is none of the number. */
+static void test_numbers_with_gaps(void) {
+  WISP_Chain made;
+  MPI_Datatype types[2];
+  const int rank = rank_of(chain);
+  const int size = size_of(chain);
+  const struct {
+    int number;
+    int other;
+  } key = {-rank, 77 * rank}, color[2] = {{-1, rank}, {2, 3 * rank}};
+  const double real[2] = {0.5 - rank, rank};
+  MPI_Type_create_resized(MPI_INT, 0, sizeof key, &types[0]);
+  MPI_Type_create_resized(MPI_DOUBLE, 0, sizeof real, &types[1]);
+  MPI_Type_commit(&types[0]);
+  MPI_Type_commit(&types[1]);
+  OK(WISP_Split(chain, color, 2, types[0], NULL, &key, 1, types[0], NULL, MPI_INFO_NULL, &made));
+  EXPECT(size_of(made) == size);
+  EXPECT(rank_of(made) == size - 1 - rank);
+  drop(&made);
+  OK(WISP_Split(chain, color, 2, types[0], NULL, real, 1, types[1], NULL, MPI_INFO_NULL, &made));
+  EXPECT(rank_of(made) == size - 1 - rank);
+  drop(&made);
+  MPI_Type_free(&types[0]);
+  MPI_Type_free(&types[1]);
+}
+
 static void test_ready_made(void) {
   WISP_Chain made = WISP_CHAIN_NULL;
   WISP_Chain leaders = WISP_CHAIN_NULL;
@@ -277,6 +303,7 @@ int main(int argc, char** argv) {
   RUN(test_collectives);
   RUN(test_split);
   RUN(test_types_of_numbers);
+  RUN(test_numbers_with_gaps);
   RUN(test_ready_made);
   RUN(test_errors);
   OK(WISP_Chain_free(&chain));

@@ -3,6 +3,7 @@
 module callbacks
   use mpi_f08
   implicit none
+  type(MPI_Comm) :: dying  ! Open MPI 4 hands on another
 contains
   subroutine drop(comm, keyval, value, extra, ierror)
     type(MPI_Comm) :: comm
@@ -10,7 +11,7 @@ contains
     integer(kind=MPI_ADDRESS_KIND) :: value, extra
     integer :: one, total
     one = 1
-    call MPI_Allreduce(one, total, 1, MPI_INTEGER, MPI_SUM, comm)
+    call MPI_Allreduce(one, total, 1, MPI_INTEGER, MPI_SUM, dying)
     ierror = MPI_SUCCESS
   end subroutine
 end module
@@ -111,11 +112,12 @@ contains
     type(MPI_Comm) :: comm
     integer :: keyval, i
     call MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop, keyval, 0_MPI_ADDRESS_KIND)
-    do i = 1, 2
-      call MPI_Comm_split(MPI_COMM_WORLD, merge(mod(rank, 2), 0, i == 2), 0, comm)
+    do i = 1, 20
+      call MPI_Comm_split(MPI_COMM_WORLD, merge(mod(rank, 2), 0, mod(i, 2) == 0), 0, comm)
       call MPI_Comm_set_attr(comm, keyval, 0_MPI_ADDRESS_KIND)
       call MPI_Allreduce(rank, total, 1, MPI_INTEGER, MPI_SUM, comm)
       result = result + total
+      dying = comm
       call MPI_Comm_free(comm)
     end do
   end subroutine

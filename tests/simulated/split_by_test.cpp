@@ -514,6 +514,17 @@ detail::SplitCase case_of_key(int key) {
   return of;
 }
 
+TEST(SplitByTest, WideIntegersAreNumbers) {
+  __extension__ using Wide = __int128;
+  __extension__ using UnsignedWide = unsigned __int128;
+  EXPECT_EQ(Label(Wide{1}).kind(), Label::Kind::signed_numbers);
+  EXPECT_EQ(Label(UnsignedWide{1}).kind(), Label::Kind::unsigned_numbers);
+  const auto ordered = [](Wide number) { return Label(number).ordered_bytes("test", "key"); };
+  EXPECT_LT(ordered(258), ordered(513));
+  EXPECT_LT(ordered(Wide{-1} << 100), ordered(-1));
+  EXPECT_LT(ordered(-1), ordered(Wide{1} << 100));
+}
+
 TEST(SplitByTest, ExactSplittingLeavesEveryRankWithTheItemsWhoseTurnItIs) {
   std::mt19937 random(23);
   for (int p = 1; p <= 17; ++p) {
