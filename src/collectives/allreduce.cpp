@@ -17,15 +17,18 @@ Cost allreduce_circulant_cost(T t) {
   const double long_rounds = std::clamp(std::log2(std::max(t.n / largest_eager, 1.0)), 0.0, t.log2);
   return over_circulant_graph({steps, bytes, t.steps_in_pairs(steps), t.p * steps, t.p * bytes,
                                2 * t.growing_rounds(t.log2, 1.25 * t.others * t.n, Traffic::circulant) +
-                                   t.rendezvous(2 * long_rounds)});
+                                   t.rendezvous(2 * long_rounds) + t.others * t.n * t.machine.joins_longer});
 }
 
 constexpr Algorithm allreduce_algorithms[] = {
     {"recursive_doubling",
      [](T t) {
        const double steps = t.log2 + t.extra;
+       // Up to one and a half times a power of two ranks, the partners of the last round have waited.
+       const bool is_hidden = 2 * t.p <= 3 * std::exp2(t.full_log2);
+       const double folded = is_hidden ? t.path(1, 1.5 * t.n) : t.path(2, 2.5 * t.n);
        const double alone =
-           t.exchanges(t.full_log2, 1.5 * t.n) + t.path(t.extra, 1.25 * t.extra * t.n) + t.rendezvous(steps);
+           t.exchanges(t.full_log2, 1.5 * t.n) + (t.extra > 0 ? folded : 0) + t.rendezvous(steps);
        return in_rounds({steps, 1.5 * steps * t.n, t.steps_in_pairs(steps), t.p * t.log2,
                          1.5 * t.p * t.log2 * t.n, alone});
      },
@@ -37,7 +40,7 @@ constexpr Algorithm allreduce_algorithms[] = {
        const bool is_shared = t.machine.shares_cores;
        const bool is_narrow = is_shared && is_narrow_up(t.of.bytes);
        const double depth = is_narrow ? t.log2 : t.depth_32;
-       const double received = is_narrow ? t.log2 : t.siblings_32 * t.depth_32;
+       const double received = is_narrow || !is_shared ? t.log2 : t.siblings_32 * t.depth_32;
        const double sent = std::min(3 * t.depth_4, t.p - 1);
        // Vectors that come all at once disturb each other; on shared cores no cache keeps them until they go
        // down again.
@@ -62,12 +65,11 @@ constexpr Algorithm allreduce_algorithms[] = {
      [](T t) {
        const double depth = 4 * t.log2;
        const double sent = depth + t.pieces;
-       return Cost{sent,
-                   sent * 3 * t.n / t.pieces,
-                   depth + t.turns_in_pairs(depth + t.pieces),
-                   2 * (t.p - 1) * t.pieces,
-                   3.5 * t.p * t.n,
-                   t.two_tree(((5 * t.full_log2 - 4) / t.pieces + (t.p > 3 ? 2.5 : 2) * t.others) * t.n)};
+       return over_tree_in_order(
+           {sent, sent * 3 * t.n / t.pieces, depth + t.turns_in_pairs(depth + t.pieces),
+            2 * (t.p - 1) * t.pieces, 3.5 * t.p * t.n,
+            t.two_tree(((5 * t.full_log2 - 4) / t.pieces + (t.p > 3 ? 2.5 : 2) * t.others) * t.n,
+                       Down::total)});
      },
      [](Channel&& channel, const Arguments& given) {
        return scan_two_tree(std::move(channel), given.send, {{}, {}, given.receive}, given.op);

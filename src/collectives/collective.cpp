@@ -28,6 +28,23 @@ bool is_allowed(const Algorithm& algorithm, const Case& of) {
   return algorithm.is_allowed == nullptr || algorithm.is_allowed(of);
 }
 
+/// Of ranks in turn: what goes over a skip that is a multiple of the number of nodes stays, unless it passes
+/// the last rank of nodes that are uneven.
+double leaving_over_skips(const Case& of) {
+  double blocks = 0;
+  for (int size = of.ranks; size > 1;) {
+    const int skip = (size + 1) / 2;
+    const double sent = size - skip;
+    if (skip % of.nodes.nodes != 0) {
+      blocks += sent;
+    } else if (!of.nodes.is_even) {
+      blocks += sent * skip / of.ranks;
+    }
+    size = skip;
+  }
+  return blocks / (of.ranks - 1);
+}
+
 /// The part of the bytes that leave their sender's node.
 double leaving(const Cost& cost, const Case& of) {
   const double nodes = of.nodes.nodes;
@@ -37,7 +54,13 @@ double leaving(const Cost& cost, const Case& of) {
   if (leaves_with_few(of, cost.traffic)) return nodes / of.ranks;
   if (of.nodes.in_order && cost.traffic == Traffic::rounds) return std::min(1.0, (far + 1) / rounds);
   if (of.nodes.in_order && cost.traffic == Traffic::tree) return (nodes - 1) / (of.ranks - 1);
-  return 1 - 1 / nodes;
+  if (of.nodes.in_order && cost.traffic == Traffic::in_order_tree) {
+    // Of the messages that go 2^k far, min(2^k / most, 1) pass a border: summed over all k.
+    const double most = of.nodes.most;
+    return std::min(1.0, (1 + std::log2(most) / 2) / most) * (1 - 1 / nodes);
+  }
+  if (of.nodes.in_turn && cost.traffic == Traffic::circulant) return leaving_over_skips(of);
+  return (of.ranks - of.nodes.most) / (of.ranks - 1.0);
 }
 
 /// The same on the longest path: all, unless that path is all that there is.
@@ -48,11 +71,12 @@ double leaving_on_path(const Cost& cost, const Case& of) {
 /// How long a node's ranks need its port longer than one rank does that has it for itself.
 double wait_for_port(const Cost& cost, const Case& of, const Machine& machine) {
   // What is joined or copied counts half more, but not at the port.
-  const bool counts_more = cost.traffic != Traffic::spread && cost.traffic != Traffic::tree;
+  const bool counts_more = cost.traffic == Traffic::rounds || cost.traffic == Traffic::growing ||
+                           cost.traffic == Traffic::circulant;
   const double bytes = counts_more ? cost.bytes / 1.5 : cost.bytes;
   if (of.lanes > 1) return (of.lanes - 1) * bytes * machine.seconds_per_byte;
   if (!of.has_nodes()) return 0;
-  const double of_node = std::min(cost.volume / of.nodes.nodes, bytes * of.nodes.most);
+  const double of_node = std::min(cost.volume * of.nodes.most / of.ranks, bytes * of.nodes.most);
   return std::max(0.0, of_node * leaving(cost, of) - bytes) * machine.seconds_per_byte;
 }
 
@@ -89,7 +113,8 @@ std::size_t choose(World& world, const Collective& row, const Case& of) {
   World::Choice& kept = world.kept_choice(
       {&row, of.ranks, of.bytes, static_cast<int>(of.kind), of.nodes, of.level, of.lanes, -1});
   if (kept.algorithm < 0) {
-    const Machine machine = of.lanes > 1 ? between_members(world.machine()) : world.machine(of.level);
+    const Machine machine = of.lanes > 1 ? between_members(world.machine())
+                                         : world.machine(of.nodes.is_one() ? Level::inside : of.level);
     const std::size_t chosen =
         row.pick != nullptr ? row.pick(world, of) : find_cheapest(row, of, machine).algorithm;
     kept.algorithm = static_cast<int>(chosen);
@@ -156,6 +181,8 @@ struct AlgorithmRun {
 
   [[gnu::hot]] Task<> operator()(Channel&& channel) const {
     if (given.is_nothing()) return nothing();
+    if (given.nodes && given.nodes->shape().is_one())
+      channel = channel.among(channel.group(), channel.rank(), Level::inside);
     const bool wants_memory = algorithm->make_memory != nullptr && given.memory == nullptr;
     const bool is_metered = given.is_metered(channel.world());
     const bool is_on_device = given.is_joined_on_device();

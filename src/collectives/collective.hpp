@@ -79,7 +79,7 @@ inline std::size_t pick_direct(World& world, const Case& of) {
   return of.ranks <= direct_ranks(world) ? 0 : 1;
 }
 inline Cost direct_cost(const Terms& t) {
-  return over_tree({t.p - 1, t.p * t.n, 1, t.p - 1, t.p * t.n, t.fan(t.n)});
+  return over_tree({t.p - 1, t.p * t.n, 1, t.p - 1, t.p * t.n, t.fan_of_nodes(t.n)});
 }
 Task<> gather_directly(Channel&& channel, const Arguments& given);
 Task<> scatter_directly(Channel&& channel, const Arguments& given);

@@ -43,6 +43,9 @@ inline double rounds_on_node(const Case& of) {
   return of.nodes.is_binary_turn() ? ceil_log2(of.ranks) - ceil_log2(of.nodes.nodes) : 0;
 }
 
+/// What comes down two trees.
+enum class Down : std::uint8_t { prefixes, total };
+
 struct Collective;
 struct Terms;
 /// Seconds of the cheapest algorithm.
@@ -101,7 +104,8 @@ struct Terms {
     if (machine.shares_cores) {
       cost.steps += turns_in_pairs(log2 + stream_pieces - 1);
     } else {
-      cost.alone = time_of(cost, machine, of.ranks) + rendezvous(2 * (stream_pieces - 1));
+      cost.alone = time_of(cost, machine, of.ranks) + rendezvous(2 * (stream_pieces - 1)) +
+                   2 * (bytes_of_byte - 1) * stream_rounds * n / stream_pieces * machine.joins_longer;
     }
     return cost;
   }
@@ -142,7 +146,9 @@ struct Terms {
     const double near = std::min(near_rounds, messages);
     const Machine inside = machine.at(Level::inside);
     return path(messages - near, (messages - near) * bytes) +
-           near * (inside.latency + bytes * inside.seconds_per_byte);
+           near * (inside.latency + bytes * inside.seconds_per_byte +
+                   2 * std::max(0.0, bytes - n) * inside.joins_longer) +
+           (messages - near) * 2 * std::max(0.0, bytes - n) * machine.joins_longer;
   }
   /// The same with twice the bytes in each round, and so many in all.
   double growing_rounds(double messages, double bytes, Traffic traffic) const {
@@ -162,19 +168,46 @@ struct Terms {
     return rounds(full_log2, bytes_of_round * n) + (extra > 0 ? busy((bytes_of_round - 0.5) * n) : 0) +
            rendezvous(full_log2);
   }
+  /// Messages on the way up and down the higher of the two trees.
+  double two_tree_steps(Down down) const {
+    if (of.ranks <= 2) return down == Down::total ? 2 * log2 : log2;
+    int most = 0;
+    for (const int nodes : {of.ranks, of.ranks + 1}) {
+      const int height = floor_log2(nodes);
+      const int right = nodes - (1 << height);
+      // What is before a subtree is known as soon as all to its left have reported: nobody waits for the
+      // root.
+      const int prefixes = std::max(2 * height - 2, height + (right > 0 ? 1 + floor_log2(right) : 0));
+      most = std::max(most, down == Down::total ? 2 * height : prefixes);
+    }
+    return most;
+  }
   /// Up two trees and down again, with so many bytes on the path.
-  double two_tree(double bytes) const {
+  double two_tree(double bytes, Down down) const {
     // Real memory does not copy what comes and what goes in the time of one of them.
     const double both_ways = machine.rendezvous > 0 ? others * n : 0;
-    return path(2 * log2, bytes + both_ways) + machine.overhead + rendezvous(2 * pieces);
+    const double steps = two_tree_steps(down);
+    return path(steps, bytes + both_ways) + (1 + 0.5 * steps) * machine.overhead + rendezvous(2 * pieces) +
+           2 * n * machine.joins_longer;
   }
   /// For how much longer these messages of the vector take, where it is long.
   double rendezvous(double messages) const { return messages * rendezvous_of(machine, of.bytes); }
   /// From one to all others, or from all to one.
   double fan(double bytes) const { return fan_seconds(machine, p - 1, bytes); }
+  /// The same, where some of these are on the node of the one.
+  double fan_of_nodes(double bytes) const {
+    if (!of.has_nodes()) return fan(bytes);
+    const Machine inside = machine.at(Level::inside);
+    const double far = bytes * machine.seconds_per_byte;
+    const double near = bytes * inside.seconds_per_byte;
+    const double others_far = p - of.nodes.most;
+    return std::max(machine.latency + others_far * far +
+                        std::max(0.0, (p - 2) * machine.overhead - (others_far - 1) * far),
+                    inside.latency + (of.nodes.most - 1) * near);
+  }
   /// To one from all others.
   double fan_in(double bytes) const {
-    return of.shares_port ? machine.latency + (p - 1) * busy(bytes) : fan(bytes);
+    return of.shares_port ? machine.latency + (p - 1) * busy(bytes) : fan_of_nodes(bytes);
   }
   /// Of a rank with a message, and with bytes.
   double busy(double bytes) const { return machine.overhead + bytes * machine.seconds_per_byte; }

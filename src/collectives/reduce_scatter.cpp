@@ -14,9 +14,9 @@ using T = const Terms&;
 constexpr Algorithm reduce_scatter_algorithms[] = {
     {"tree",
      [](T t) {
-       const double received = t.siblings_32 * t.depth_32;
-       return Cost{received + t.p - 1,    (1.5 * received + 1) * t.n, t.depth_32 + 1, 2 * t.p,
-                   (1.5 * t.p + 1) * t.n, t.up(1) + t.fan(t.n / t.p)};
+       const double received = t.machine.shares_cores ? t.siblings_32 * t.depth_32 : t.log2;
+       return over_tree({received + t.p - 1, (1.5 * received + 1) * t.n, t.depth_32 + 1, 2 * t.p,
+                         (1.5 * t.p + 1) * t.n, t.up(1) + t.fan(t.n / t.p)});
      },
      [](Channel&& channel, const Arguments& given) {
        const BlockList blocks = given.blocks_to_send(channel.size());

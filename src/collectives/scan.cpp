@@ -23,26 +23,25 @@ Cost scan_dissemination_cost(T t) {
 /// Two sums are joined.
 Cost exscan_dissemination_cost(T t) {
   Cost cost = scan_dissemination_cost(t);
-  cost.alone = t.dissemination(2);
+  // Nobody joins two sums in the first round, nor in the last.
+  cost.alone =
+      t.dissemination(2) - (t.p > 1 ? (t.extra > 0 ? 1.5 : 1) * t.n * t.machine.seconds_per_byte : 0);
   return cost;
 }
 /// A rank that has told the next one is done: successive scans follow each other along the chain.
 Cost scan_chain_cost(T t) {
   return over_tree({t.p - 1, (t.p - 1) * t.n, (t.p - 1) / 8, t.p - 1, (t.p - 1) * t.n,
-                    t.path(t.p - 1, 1.5 * (t.p - 1) * t.n) + t.rendezvous(t.p - 1)});
+                    t.path(t.p - 1, 1.5 * (t.p - 1) * t.n) + t.rendezvous(t.p - 1) +
+                        (t.p - 1) * t.n * t.machine.joins_longer});
 }
 /// Pieces pass two trees' heights, on each level two come before one goes on; then a rank has four messages
 /// for each two pieces.
 Cost scan_two_tree_cost(T t) {
   const double depth = 4 * t.log2;
   const double sent = depth + t.pieces;
-  const double alone = t.two_tree(((5 * t.full_log2 - 4) / t.pieces + 2 * t.others) * t.n);
-  return {sent,
-          sent * 2 * t.n / t.pieces,
-          depth + t.turns_in_pairs(depth + t.pieces),
-          2 * t.p * t.pieces,
-          3 * t.p * t.n,
-          alone};
+  const double alone = t.two_tree(((5 * t.full_log2 - 4) / t.pieces + 2 * t.others) * t.n, Down::prefixes);
+  return over_tree_in_order({sent, sent * 2 * t.n / t.pieces, depth + t.turns_in_pairs(depth + t.pieces),
+                             2 * t.p * t.pieces, 3 * t.p * t.n, alone});
 }
 
 Cost scan_two_level_cost(T t) {
@@ -54,6 +53,18 @@ Cost scan_two_level_cost(T t) {
                ceil_log2(t.of.nodes.nodes) * t.machine.latency;
   }
   return {.seconds = seconds};
+}
+
+/// Inside, both sums are by doubling distances.
+Cost exscan_two_level_cost(T t) {
+  const Machine inside = t.machine.at(Level::inside);
+  const Case of_node = t.of.inside(t.of.bytes);
+  Cost cost = scan_two_level_cost(t);
+  const Terms terms(of_node, inside);
+  Cost both = scan_dissemination_cost(terms);
+  both.alone = terms.dissemination(2);
+  cost.seconds += time_of(both, inside, of_node.ranks) - t.inside(scan_row, t.n);
+  return cost;
 }
 
 constexpr Algorithm scan_algorithms[] = {
@@ -86,7 +97,7 @@ constexpr Algorithm exscan_algorithms[] = {
        return scan_two_tree(std::move(channel), given.send, {{}, given.receive, {}}, given.op);
      },
      takes_parts},
-    {two_level_name, scan_two_level_cost, on_two_levels<exscan_two_level>, is_in_order}};
+    {two_level_name, exscan_two_level_cost, on_two_levels<exscan_two_level>, is_in_order}};
 
 constexpr Algorithm scan_and_bcast_algorithms[] = {
     {"dissemination",
@@ -115,12 +126,9 @@ constexpr Algorithm scan_and_bcast_algorithms[] = {
      [](T t) {
        const double depth = 4 * t.log2;
        const double sent = depth + t.pieces;
-       return Cost{sent,
-                   sent * 3 * t.n / t.pieces,
-                   depth + t.turns_in_pairs(depth + t.pieces),
-                   3 * t.p * t.pieces,
-                   4 * t.p * t.n,
-                   t.two_tree(((6 * t.full_log2 - 5) / t.pieces + 3 * t.others) * t.n)};
+       return over_tree_in_order(
+           {sent, sent * 3 * t.n / t.pieces, depth + t.turns_in_pairs(depth + t.pieces), 3 * t.p * t.pieces,
+            4 * t.p * t.n, t.two_tree(((6 * t.full_log2 - 5) / t.pieces + 3 * t.others) * t.n, Down::total)});
      },
      [](Channel&& channel, const Arguments& given) {
        return scan_two_tree(std::move(channel), given.send, {given.receive, {}, given.second}, given.op);

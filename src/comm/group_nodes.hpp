@@ -16,8 +16,10 @@ struct NodeShape {
   bool in_turn = false;  ///< one rank of each node after the other
   bool is_even = true;   ///< every node has as many
 
+  /// Whether all are on one of several nodes.
+  bool is_one() const { return nodes == 1 && most > 1; }
   /// Whether ranks at distances of larger powers of two are on one node.
-  bool is_binary_turn() const { return in_turn && (nodes & (nodes - 1)) == 0; }
+  bool is_binary_turn() const { return in_turn && is_even && (nodes & (nodes - 1)) == 0; }
   /// And those at a half, a quarter … of the number of ranks, too, down to that of nodes.
   bool is_halving_turn() const { return is_binary_turn() && is_even && (most & (most - 1)) == 0; }
 

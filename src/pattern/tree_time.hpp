@@ -63,7 +63,9 @@ class TreeTime {
           ++together;
         const Machine& machine = to(tree.child_offset(k));
         port = std::max(port, up(size) + machine.overhead + travel(machine)) + together * wire(machine, size);
-        clock = std::max(clock, port) + together * (machine.overhead + joining_ * wire(far_, size));
+        clock =
+            std::max(clock, port) +
+            together * (machine.overhead + joining_ * (wire(far_, size) + 2 * bytes_ * far_.joins_longer));
         k += together;
       }
       return clock;

@@ -335,6 +335,53 @@ TEST(TwoLevelTest, TheChosenOneIsCloseToTheFastest) {
   EXPECT_LE(worst, 1.25);
 }
 
+TEST(TwoLevelTest, CellsThatOnceChoseBadly) {
+  struct Cell {
+    const char* best;
+    int ranks;
+    int on_node;
+    bool in_turn;
+    std::size_t bytes;
+    Operation (*make)(const Comm& comm, Buffer in, Buffer out, const CollectiveOptions& options);
+  };
+  const Cell cells[] = {
+      {"two_level", 17, 9, true, 2000,
+       [](const Comm& c, Buffer in, Buffer out, const CollectiveOptions& o) {
+         return allgather(c, in, {out.address, out.count * as_size(c.size()), out.type}, o);
+       }},
+      {"two_tree", 227, 128, false, 1456104,
+       [](const Comm& c, Buffer in, Buffer out, const CollectiveOptions& o) {
+         return exscan(c, in, out, MPI_BOR, o);
+       }},
+      {"circulant", 127, 16, true, 25792,
+       [](const Comm& c, Buffer in, Buffer out, const CollectiveOptions& o) {
+         return reduce_scatter_block(c, {in.address, in.count * as_size(c.size()), in.type}, out, MPI_BOR, o);
+       }},
+      {"grid", 128, 64, false, 104, [](const Comm& c, Buffer in, Buffer out, const CollectiveOptions& o) {
+         const Comm on = c.node();
+         const std::size_t all = in.count * as_size(on.size());
+         return alltoall(on, {in.address, all, in.type}, {out.address, all, out.type}, o);
+       }}};
+  for (const Cell& cell : cells) {
+    SimulationOptions cluster;
+    cluster.ranks = cell.ranks;
+    cluster.carried_bytes = 0;
+    const int nodes = (cell.ranks + cell.on_node - 1) / cell.on_node;
+    for (int rank = 0; rank < cluster.ranks; ++rank)
+      cluster.nodes.push_back(cell.in_turn ? rank % nodes : rank / cell.on_node);
+    std::vector<std::byte> in(cell.bytes * as_size(cell.ranks)), out(in.size());
+    const auto seconds = [&](std::string_view algorithm) {
+      return simulate(cluster,
+                      [&](Comm comm) -> Task<> {
+                        co_await cell.make(comm, {in.data(), cell.bytes, MPI_BYTE},
+                                           {out.data(), cell.bytes, MPI_BYTE}, {.algorithm = algorithm});
+                      })
+          .seconds;
+    };
+    EXPECT_LE(seconds(""), 1.2 * seconds(cell.best)) << cell.best << " of " << cell.ranks;
+  }
+}
+
 TEST(TwoLevelTest, NodesAndLeadersAreCommunicatorsMadeWithoutAMessage) {
   for (int seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
