@@ -111,9 +111,11 @@ bool end_waits_for_stopped(const detail::SimulatedCluster& cluster, const Worlds
          });
 }
 
-/// Operations that were started and dropped, and cannot end any more, would hold what they have for good.
+/// Operations that were started and dropped, and cannot end any more, would hold what they have for good; but
+/// for those of a program that begin again whatever happens.
 void end_dropped(detail::SimulatedCluster& cluster, const Worlds& worlds) {
-  for (;;) {
+  constexpr int most_rounds = 100;
+  for (int round = 0; round < most_rounds; ++round) {
     std::vector<detail::Message*> pending;
     for_each_wait(cluster, worlds, [&](detail::Message& message) { pending.push_back(&message); });
     if (pending.empty()) return;
