@@ -23,9 +23,10 @@ Cost scan_dissemination_cost(T t) {
 /// Two sums are joined.
 Cost exscan_dissemination_cost(T t) {
   Cost cost = scan_dissemination_cost(t);
-  // Nobody joins two sums in the first round, nor in the last.
+  // Nobody joins two sums in the first round, nor in the last. (Of two ranks, the chain sends the same
+  // message with less to do.)
   cost.alone =
-      t.dissemination(2) - (t.p > 1 ? (t.extra > 0 ? 1.5 : 1) * t.n * t.machine.seconds_per_byte : 0);
+      t.dissemination(2) - (t.p > 2 ? (t.extra > 0 ? 1.5 : 1) * t.n * t.machine.seconds_per_byte : 0);
   return cost;
 }
 /// A rank that has told the next one is done: successive scans follow each other along the chain.
