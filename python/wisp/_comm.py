@@ -3,7 +3,7 @@
 import pickle
 import struct
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any
 
@@ -170,28 +170,32 @@ def Iexchange(self: Comm, messages: "Mapping[int, Any] | Iterable[tuple[int, Any
     return self._iexchange(_pairs(self, messages))
 
 
-def _split(
-    self: Comm, color: "Label | None", key: Label, end: "Callable[[Request[Comm]], object]" = lambda _: None
-) -> "Request[Comm]":
-    """A rank with a color or key that is none is left out, so that the others go on, and raises."""
+def _labels(color: "Label | None", key: Label) -> "tuple[bytes | None, bytes, Exception | None]":
+    """A rank whose color or key is none is left out, so that the others go on, before it raises the error."""
     try:
-        labels = None if color is None else ordered_bytes(color), ordered_bytes(key)
-    except Exception:
-        end(self._split(None, ordered_bytes(0)))
-        raise
-    return self._split(*labels)
+        return None if color is None else ordered_bytes(color), ordered_bytes(key), None
+    except Exception as error:
+        return None, ordered_bytes(0), error
 
 
 def split(self: Comm, color: "Label | None" = 0, key: Label = 0) -> Comm:
     """The ranks with this rank's color, by their keys, then by their ranks; empty where the color is None.
 
     Colors and keys are ints, floats, strs, bytes, or tuples of them. O(log p) messages of a color and a key."""
-    return _split(self, color, key, lambda left_out: left_out.wait()).wait()
+    color_bytes, key_bytes, error = _labels(color, key)
+    made = self._split(color_bytes, key_bytes).wait()
+    if error is not None:
+        raise error
+    return made
 
 
 def isplit(self: Comm, color: "Label | None" = 0, key: Label = 0) -> "Request[Comm]":
     """The same, started: the request gives the communicator."""
-    return _split(self, color, key)
+    color_bytes, key_bytes, error = _labels(color, key)
+    request = self._split(color_bytes, key_bytes)
+    if error is not None:
+        raise error
+    return request
 
 
 def _await(self: "Request[Any]") -> Generator[Any, Any, Any]:

@@ -98,8 +98,11 @@ Label label_of(const char* name, const void* data, int count, MPI_Datatype type)
   if (!is_undefined && elements > 0) {
     if (data == nullptr) detail::throw_error(MPI_ERR_BUFFER, "{} = NULL", name);
     const auto* const first = static_cast<const std::byte*>(data);
-    for (std::size_t i = 0; i < elements; ++i)
-      std::memcpy(&bytes[i * width], first + i * as_size(layout.extent), as_size(layout.true_extent));
+    const bool is_whole = width == as_size(layout.extent);
+    // Behind the data of the last element there may be nothing.
+    if (is_whole) std::memcpy(bytes.data(), first, (elements - 1) * width + as_size(layout.true_extent));
+    for (std::size_t i = 0; !is_whole && i < elements; ++i)
+      std::memcpy(&bytes[i * width], first + i * as_size(layout.extent), width);
   }
   Label label(kind, bytes.data(), bytes.size() / width, width);
   if (is_undefined) label.leave_out();

@@ -3,7 +3,7 @@
 module callbacks
   use mpi_f08
   implicit none
-  type(MPI_Comm) :: dying  ! Open MPI 4 hands on another
+  type(MPI_Comm) :: dying  ! where MPI hands on another (-DKEEPS_HANDLE)
 contains
   subroutine drop(comm, keyval, value, extra, ierror)
     type(MPI_Comm) :: comm
@@ -11,7 +11,12 @@ contains
     integer(kind=MPI_ADDRESS_KIND) :: value, extra
     integer :: one, total
     one = 1
-    call MPI_Allreduce(one, total, 1, MPI_INTEGER, MPI_SUM, dying)
+    call MPI_Allreduce(one, total, 1, MPI_INTEGER, MPI_SUM, &
+#ifdef KEEPS_HANDLE
+                       dying)
+#else
+                       comm)
+#endif
     ierror = MPI_SUCCESS
   end subroutine
 end module
