@@ -45,8 +45,9 @@ Cost scan_two_tree_cost(T t) {
                              2 * t.p * t.pieces, 3 * t.p * t.n, alone});
 }
 
-Cost scan_two_level_cost(T t) {
-  double seconds = t.inside(scan_row, t.n) + t.between(exscan_row, t.n) + t.inside(bcast_row, t.n) +
+/// With what a node's own ranks take.
+Cost two_level_cost(T t, double inside_seconds) {
+  double seconds = inside_seconds + t.between(exscan_row, t.n) + t.inside(bcast_row, t.n) +
                    0.5 * t.n * t.machine.seconds_per_byte;
   if (t.machine.shares_cores) {
     // The parts wait for each other: no scan follows another along a chain.
@@ -56,16 +57,17 @@ Cost scan_two_level_cost(T t) {
   return {.seconds = seconds};
 }
 
+Cost scan_two_level_cost(T t) {
+  return two_level_cost(t, t.inside(scan_row, t.n));
+}
 /// Inside, both sums are by doubling distances.
 Cost exscan_two_level_cost(T t) {
   const Machine inside = t.machine.at(Level::inside);
   const Case of_node = t.of.inside(t.of.bytes);
-  Cost cost = scan_two_level_cost(t);
   const Terms terms(of_node, inside);
   Cost both = scan_dissemination_cost(terms);
   both.alone = terms.dissemination(2);
-  cost.seconds += time_of(both, inside, of_node.ranks) - t.inside(scan_row, t.n);
-  return cost;
+  return two_level_cost(t, time_of(both, inside, of_node.ranks));
 }
 
 constexpr Algorithm scan_algorithms[] = {

@@ -31,16 +31,12 @@ detail::Machine machine_of(const SimulationOptions& options, const detail::NodeL
   machine.seconds_per_byte = 1 / options.bandwidth;
   machine.shares_cores = options.shares_cores;
   machine.ranks_per_core = options.shares_cores ? 4 : 1;
-  if (nodes.nodes() == 1 && nodes.ranks() > 1) {
-    machine.latency = options.inside_latency + 2 * options.overhead;
-    machine.seconds_per_byte = 1 / options.inside_bandwidth;
-    machine.joins_longer = 0.5 * (1 / options.bandwidth - machine.seconds_per_byte);
-  }
-  if (!nodes.is_flat()) {
-    machine.inside = {options.inside_latency + 2 * options.overhead, options.overhead,
-                      1 / options.inside_bandwidth};
-    machine.ranks_on_node = nodes.largest();
-  }
+  const bool is_one_node = nodes.nodes() == 1 && nodes.ranks() > 1;
+  if (nodes.is_flat() && !is_one_node) return machine;
+  machine.inside = {options.inside_latency + 2 * options.overhead, options.overhead,
+                    1 / options.inside_bandwidth};
+  if (is_one_node) return machine.at(detail::Level::inside);
+  machine.ranks_on_node = nodes.largest();
   return machine;
 }
 
