@@ -6,11 +6,25 @@
 #include <span>
 #include <string>
 
-#include "python/views.hpp"
-
 // What the elements of an array of Python are to MPI.
 
 namespace wisp::python {
+
+/// What a buffer is to be used for.
+struct Use {
+  const char* argument;  ///< as errors name it
+  bool is_written = false;
+  int blocks = 1;  ///< of which a count that is given is one's
+  /// MPI's operators work on its own datatypes only.
+  bool is_reduced = false;
+};
+
+/// Elements in memory. An array with gaps is `count` times its first dimension's datatype.
+struct Elements {
+  void* address = nullptr;
+  std::size_t count = 0;
+  MPI_Datatype type = MPI_BYTE;
+};
 
 /// `of_type` elements of one of MPI's datatypes. What MPI has no datatype for (records, texts, half
 /// precision) goes as bytes, on which no operator works.

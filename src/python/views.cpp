@@ -2,14 +2,10 @@
 
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
-#include <iterator>
 #include <string>
-#include <utility>
 
-#include "python/element.hpp"
 #include "python/mpi4py.hpp"
-#include "transport/device_memory.hpp"
+#include "transport/type_layout.hpp"
 #include "wisp/detail/as_size.hpp"
 #include "wisp/error.hpp"
 
@@ -17,7 +13,7 @@ namespace wisp::python {
 namespace {
 
 using detail::as_size;
-using detail::check_mpi;
+using detail::TypeLayout;
 
 bool is_list(nb::handle given) {
   return PyList_Check(given.ptr()) != 0 || PyTuple_Check(given.ptr()) != 0;
@@ -33,204 +29,36 @@ MPI_Datatype named_datatype(nb::handle given, const Use& use) {
   return datatype_called(nb::cast<std::string>(given), use.argument);
 }
 
-struct Extent {
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-
-  explicit Extent(MPI_Datatype type) {
-    check_mpi(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
-  }
-};
-
-void check_no_gaps(const ArrayShape& shape, std::size_t bytes, const Use& use) {
-  auto expected = static_cast<MPI_Aint>(bytes);
-  bool has_gaps = false;
-  for (std::size_t i = shape.sizes.size(); i-- > 0; expected *= shape.sizes[i])
-    has_gaps = has_gaps || (shape.sizes[i] > 1 && shape.strides[i] != expected);
-  if (has_gaps) {
-    throw_value_error(std::string(use.argument) +
-                      ": with a datatype beside it, memory without gaps is expected");
-  }
-}
-
-/// The library may have been loaded since the first communicator.
-void check_cuda(const Use& use) {
-  detail::find_devices();
-  if (!detail::knows_devices()) {
-    throw_value_error(std::string(use.argument) +
-                      " is on a device of CUDA, whose driver this process has not loaded");
-  }
-}
-
 }  // namespace
 
-Views::~Views() {
-  clear();
-}
-
 void Views::clear() noexcept {
-  for (View& view : views_) {
-    if (view.buffer.obj != nullptr) PyBuffer_Release(&view.buffer);
-  }
-  views_.clear();
+  arrays_.clear();
   integers_.clear();
   types_.clear();
-}
-
-Elements Views::from_buffer(nb::handle given, const Use& use) {
-  View& view = views_.emplace_back();
-  const int flags = PyBUF_STRIDES | PyBUF_FORMAT | (use.is_written ? PyBUF_WRITABLE : 0);
-  if (PyObject_GetBuffer(given.ptr(), &view.buffer, flags) != 0) {
-    nb::python_error error;
-    const std::string sentence = std::string(use.argument) +
-                                 (use.is_written ? " cannot be written: " : " cannot be read: ") +
-                                 nb::cast<std::string>(nb::str(error.value()));
-    nb::raise_from(error, PyExc_ValueError, "%s", sentence.c_str());
-  }
-  const Py_buffer& buffer = view.buffer;
-  const auto bytes = static_cast<std::size_t>(buffer.itemsize);
-  const auto dimensions = static_cast<std::size_t>(buffer.ndim);
-  const Element element = element_of_format(buffer.format, bytes, use.argument);
-  static_assert(sizeof(Py_ssize_t) == sizeof(MPI_Aint));
-  if (buffer.strides != nullptr && buffer.shape != nullptr)
-    return elements_of(buffer.buf, element, bytes, {{buffer.shape, dimensions}, {buffer.strides, dimensions}},
-                       use);
-  // ctypes has no strides: there are no gaps.
-  const MPI_Aint count = bytes == 0 ? 0 : buffer.len / buffer.itemsize;
-  const MPI_Aint stride = buffer.itemsize;
-  return elements_of(buffer.buf, element, bytes, {{&count, 1}, {&stride, 1}}, use);
-}
-
-Elements Views::from_dlpack(nb::handle given, const Use& use, bool has_datatype) {
-  const auto argument = std::string(use.argument);
-  nb::ndarray<nb::ro>& array = views_.emplace_back().array;
-  bool can_be_taken = nb::try_cast<nb::ndarray<nb::ro>>(given, array);
-  if (nb::ndarray<> written; can_be_taken && use.is_written)
-    can_be_taken = nb::try_cast<nb::ndarray<>>(given, written);
-  if (!can_be_taken) {
-    const std::string sentence = argument + ": the __dlpack__ of " +
-                                 nb::cast<std::string>(given.type().attr("__name__")) +
-                                 " gives no array that can be " + (use.is_written ? "written" : "read");
-    try {
-      given.attr("__dlpack__")();
-    } catch (nb::python_error& why) {
-      nb::raise_from(why, PyExc_TypeError, "%s", sentence.c_str());
-    }
-    throw_type_error(sentence);
-  }
-  constexpr int of_cuda[] = {nb::device::cuda::value, nb::device::cuda_managed::value};
-  if (std::ranges::find(of_cuda, array.device_type()) != std::end(of_cuda)) {
-    check_cuda(use);
-  } else if (array.device_type() != nb::device::cpu::value &&
-             array.device_type() != nb::device::cuda_host::value) {
-    throw_value_error(argument + " is in memory that neither the host nor CUDA reads (DLPack device " +
-                      std::to_string(array.device_type()) + ")");
-  }
-  const std::size_t bytes = array.itemsize();
-  std::vector<MPI_Aint> sizes;
-  std::vector<MPI_Aint> strides;
-  for (std::size_t i = 0; i < array.ndim(); ++i) {
-    sizes.push_back(static_cast<MPI_Aint>(array.shape(i)));
-    strides.push_back(static_cast<MPI_Aint>(array.stride(i)) * static_cast<MPI_Aint>(bytes));
-  }
-  const nb::dlpack::dtype type = array.dtype();
-  const ArrayShape shape{sizes, strides};
-  if (has_datatype) check_no_gaps(shape, bytes, use);
-  return elements_of(const_cast<void*>(array.data()), element_of_dlpack(type.code, type.bits, type.lanes),
-                     bytes, shape, use);
-}
-
-/// An array of CUDA's by a library that has no DLPack, as Numba's: sizes, strides in bytes, and the type as
-/// NumPy writes it.
-Elements Views::from_cuda(nb::handle given, const Use& use, bool has_datatype) {
-  const auto argument = std::string(use.argument);
-  views_.emplace_back().owner = nb::borrow(given);
-  check_cuda(use);
-  const auto described = nb::cast<nb::dict>(given.attr("__cuda_array_interface__"));
-  const auto entry = [&](const char* name) {
-    return described.contains(name) ? nb::object(described[name]) : nb::none();
-  };
-  const auto type = nb::cast<std::string>(entry("typestr"));
-  const nb::object data = entry("data");
-  if (type.size() < 3) throw_type_error(argument + ": its elements are '" + type + "', which is no type");
-  if (!entry("mask").is_none()) throw_type_error(argument + ": arrays with a mask are not sent");
-  if (use.is_written && nb::cast<bool>(data[1])) throw_value_error(argument + " cannot be written");
-  std::vector<MPI_Aint> sizes;
-  std::vector<MPI_Aint> strides;
-  for (const nb::handle size : nb::borrow<nb::sequence>(entry("shape")))
-    sizes.push_back(nb::cast<MPI_Aint>(size));
-  const std::size_t bytes = std::stoul(type.substr(2));
-  if (const nb::object given_strides = entry("strides"); !given_strides.is_none()) {
-    for (const nb::handle stride : nb::borrow<nb::sequence>(given_strides))
-      strides.push_back(nb::cast<MPI_Aint>(stride));
-  } else {
-    strides.resize(sizes.size());
-    auto stride = static_cast<MPI_Aint>(bytes);
-    for (std::size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) strides[i] = stride;
-  }
-  const ArrayShape shape{sizes, strides};
-  if (has_datatype) check_no_gaps(shape, bytes, use);
-  return elements_of(reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0])),
-                     element_of_typestr(type, bytes, use.argument), bytes, shape, use);
-}
-
-Elements Views::from_array(nb::handle given, const Use& use, bool has_datatype) {
-  if (nb::hasattr(given, "__dlpack__")) return from_dlpack(given, use, has_datatype);
-  if (nb::hasattr(given, "__cuda_array_interface__")) return from_cuda(given, use, has_datatype);
-  throw_type_error(std::string(use.argument) + ": a buffer or [buffer, counts, datatype] is expected, not " +
-                   nb::cast<std::string>(given.type().attr("__name__")));
-}
-
-Elements Views::elements(nb::handle given, const Use& use) {
-  if (PyObject_CheckBuffer(given.ptr()) != 0) return from_buffer(given, use);
-  return from_array(given, use);
-}
-
-/// Memory without gaps, whose datatype is said elsewhere.
-Elements Views::bytes_of(nb::handle given, const Use& use) {
-  if (given.is(mpi4py().bottom)) return {MPI_BOTTOM, ConstBlocks::unknown_room, MPI_BYTE};
-  if (given.is_none()) return {};
-  if (PyObject_CheckBuffer(given.ptr()) == 0) {
-    const Elements found = from_array(given, use, true);
-    const auto extent = as_size(Extent(found.type).extent);
-    return {found.address, found.count * extent, MPI_BYTE};
-  }
-  View& view = views_.emplace_back();
-  if (PyObject_GetBuffer(given.ptr(), &view.buffer,
-                         use.is_written ? PyBUF_WRITABLE | PyBUF_ANY_CONTIGUOUS : PyBUF_ANY_CONTIGUOUS) !=
-      0) {
-    nb::python_error error;
-    nb::raise_from(error, PyExc_ValueError, "%s: with a datatype beside it, memory without gaps is expected",
-                   use.argument);
-  }
-  return {view.buffer.buf, static_cast<std::size_t>(view.buffer.len), MPI_BYTE};
 }
 
 /// So many of the datatype as there is room for.
 Elements Views::with_datatype(nb::handle given, nb::handle datatype, const Use& use) {
   const MPI_Datatype type = named_datatype(datatype, use);
-  Elements found = bytes_of(given, use);
-  const Extent of(type);
+  Elements found = arrays_.bytes_of(given, use);
+  const auto layout = TypeLayout::of(type);
   found.type = type;
   if (found.count == ConstBlocks::unknown_room) return found;
-  if (of.extent <= 0) {
+  if (layout.extent <= 0) {
     found.count = ConstBlocks::unknown_room;
     return found;
   }
-  MPI_Aint true_lower = 0;
-  MPI_Aint true_extent = 0;
-  check_mpi(MPI_Type_get_true_extent(type, &true_lower, &true_extent), "MPI_Type_get_true_extent");
   // The last one need not reach to the end of its extent.
   const auto bytes = static_cast<MPI_Aint>(found.count);
-  const MPI_Aint end = true_lower + true_extent;
-  found.count = bytes < end ? 0 : as_size(1 + (bytes - end) / of.extent);
+  const MPI_Aint end = layout.true_lower + layout.true_extent;
+  found.count = bytes < end ? 0 : as_size(1 + (bytes - end) / layout.extent);
   return found;
 }
 
 /// mpi4py's: a buffer, [buffer, datatype], [buffer, count], [buffer, count, datatype],
 /// [buffer, (count, displacement), datatype], [buffer, count, displacement, datatype].
 Elements Views::message(nb::handle given, const Use& use) {
-  if (!is_list(given)) return elements(given, use);
+  if (!is_list(given)) return arrays_.elements(given, use);
   const auto argument = std::string(use.argument);
   const std::size_t items = nb::len(given);
   if (items < 2 || items > 4)
@@ -249,14 +77,15 @@ Elements Views::message(nb::handle given, const Use& use) {
   }
   const Use whole = {use.argument, use.is_written, 1, use.is_reduced};
   const nb::object buffer = given[0];
-  Elements found = datatype.is_none() ? elements(buffer, whole) : with_datatype(buffer, datatype, whole);
+  Elements found =
+      datatype.is_none() ? arrays_.elements(buffer, whole) : with_datatype(buffer, datatype, whole);
   const std::size_t room = found.count;
   const auto skipped = displacement.is_none() ? 0 : integer_in(displacement, use.argument);
   if (skipped < 0 || static_cast<std::size_t>(skipped) > room) {
     throw_value_error(argument + ": the displacement " + std::to_string(skipped) + " is outside its " +
                       std::to_string(room) + " elements");
   }
-  found.address = static_cast<std::byte*>(found.address) + skipped * Extent(found.type).extent;
+  found.address = static_cast<std::byte*>(found.address) + skipped * TypeLayout::of(found.type).extent;
   found.count = room - static_cast<std::size_t>(skipped);
   if (count.is_none()) {
     if (room == ConstBlocks::unknown_room)
@@ -335,7 +164,8 @@ Blocks Views::blocks(nb::handle given, int ranks, const Use& use) {
       counts = counts[0];
     }
   }
-  const Elements found = datatype.is_none() ? elements(buffer, use) : with_datatype(buffer, datatype, use);
+  const Elements found =
+      datatype.is_none() ? arrays_.elements(buffer, use) : with_datatype(buffer, datatype, use);
   Blocks made(Buffer(found.address, found.count, found.type), Integers());
   if (counts.is_none()) {
     std::vector<std::int64_t>& even = integers_.emplace_back();
@@ -368,7 +198,7 @@ Blocks Views::listed_blocks(nb::handle given, int ranks, const Use& use) {
   for (const nb::handle one : nb::borrow<nb::sequence>(given)) {
     const Elements found = one.is_none() ? Elements{} : message(one, use);
     MPI_Aint place = 0;
-    if (found.count > 0) check_mpi(MPI_Get_address(found.address, &place), "MPI_Get_address");
+    if (found.count > 0) detail::check_mpi(MPI_Get_address(found.address, &place), "MPI_Get_address");
     counts.push_back(static_cast<std::int64_t>(found.count));
     places.push_back(place);
     types.push_back(found.type);
@@ -399,7 +229,7 @@ Blocks Views::typed_blocks(nb::handle given, int ranks, const Use& use) {
     throw_value_error(argument + ": " + std::to_string(types.size()) + " datatypes for " +
                       std::to_string(ranks) + " blocks");
   }
-  const Elements found = bytes_of(given[0], use);
+  const Elements found = arrays_.bytes_of(given[0], use);
   return {found.address, integers(counts.is_none() ? nb::int_(1) : counts, ranks, use.argument),
           integers(displacements.is_none() ? nb::int_(0) : displacements, ranks, use.argument), types};
 }
