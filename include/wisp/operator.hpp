@@ -26,7 +26,8 @@ Operator metered(const Operator& op, Transport& transport);
 }  // namespace detail
 
 /// What joins the items of ranks in a reduction or scan: an operator of MPI, or a function of one's own,
-/// which is applied in rank order and need not commute.
+/// which is applied in rank order and need not commute. Among several threads it is called in any that waits
+/// (docs/threads.md).
 class Operator {
  public:
   Operator(MPI_Op op) : op_(op) {}  // NOLINT(google-explicit-constructor): as in MPI

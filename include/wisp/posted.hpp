@@ -66,6 +66,7 @@ struct Message {
   bool wants_envelope = false;  ///< whoever waits asks who sent how much; asking MPI takes its time
   bool done = false;
   bool is_queued = false;  ///< done, and whoever waits for it is about to be resumed
+  bool is_shared = false;  ///< another thread may be about to complete it
   /// What a message of another size than `expected` says.
   enum class Expecting : unsigned char {
     nothing,
@@ -139,7 +140,7 @@ class [[nodiscard]] Posted {
   }
   [[gnu::hot]] ~Posted() {
     if (message_ == nullptr) return;
-    if (!message_->done || message_->is_queued) detail::abandon(*message_);
+    if (message_->is_shared || !message_->done || message_->is_queued) detail::abandon(*message_);
     delete message_;
   }
 

@@ -185,10 +185,13 @@ class Engine {
         refuse(call);
       return;
     }
-    if (!is_latest) {
-      if (inside_.load(std::memory_order_relaxed) > 0) refuse(call);
+    if (!is_latest && inside_.load(std::memory_order_relaxed) > 0) refuse(call);
+    enter_in_turn();
+  }
+  /// Calls inside of this one are this thread's too.
+  void enter_in_turn() noexcept {
+    if (inside_.load(std::memory_order_relaxed) == 0)
       latest_thread_.store(this_thread(), std::memory_order_relaxed);
-    }
     count_inside(1);
   }
   [[gnu::hot]] void leave() noexcept {
@@ -239,7 +242,7 @@ class [[nodiscard]] EngineLock {
   /// Of what has to be done whoever asks: something is dropped.
   explicit EngineLock(Engine& engine) noexcept : engine_(engine) {
     if (engine.is_shared()) engine.lock_.lock();
-    if (engine.threads_ == Threads::in_turn) engine.count_inside(1);
+    if (engine.threads_ == Threads::in_turn) engine.enter_in_turn();
   }
   EngineLock(const EngineLock&) = delete;
   EngineLock& operator=(const EngineLock&) = delete;

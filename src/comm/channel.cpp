@@ -13,6 +13,7 @@ namespace {
 Posted described(Message* message, World& world, Context* context, int tag, int peer, const char* operation) {
   if (message != nullptr) {
     message->world = &world;
+    message->is_shared = world.engine().is_shared();
     message->context = context;
     message->tag = tag;
     message->peer = peer;

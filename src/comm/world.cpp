@@ -265,10 +265,10 @@ void World::close() noexcept {
 void abandon(Message& message) noexcept {
   if (message.world == nullptr) return;
   const EngineLock lock(message.world->engine());
-  if (message.done) {
-    message.world->transport().forget(message);
-  } else {
+  if (!message.done) {
     message.world->mailbox().abandon(message);
+  } else if (message.is_queued) {
+    message.world->transport().forget(message);
   }
 }
 

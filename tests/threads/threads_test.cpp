@@ -397,10 +397,27 @@ TEST_F(ThreadsTest, ACoroutineGoesOnInWhicheverThreadPolls) {
         int one = on.rank() == round % on.size() ? 1 : 0;
         co_await bcast(on, buffer_of(one), round % on.size());
         total += one;
-        if (round % 10 == 0) on.barrier();  // also blocking, inside of another's wait
+        if (round % 10 == 0) co_await barrier(on);
       }
     }(comm, sum));
     EXPECT_EQ(sum, 100);
+  });
+}
+
+TEST_F(ThreadsTest, WhatIsDroppedMayJustHaveCome) {
+  in_threads([&](int t) {
+    const Comm& comm = comms[static_cast<std::size_t>(t)];
+    for (int i = 0; i < 200; ++i) {
+      int got = -1;
+      Request sent = comm.isend(buffer_of(std::as_const(i)), comm.rank(), 5);
+      {
+        const Task<Status> dropped = receive(comm, buffer_of(got), comm.rank(), 5);
+        std::this_thread::sleep_for(std::chrono::microseconds(i % 4 * 100));
+      }
+      if (got < 0) comm.receive(buffer_of(got), comm.rank(), 5);
+      sent.wait();
+      EXPECT_EQ(got, i);
+    }
   });
 }
 
@@ -458,6 +475,17 @@ TEST(ThreadLevelTest, SerializedTheyTakeTurns) {
   EXPECT_EQ(error_in_another_thread([&] { comm.allreduce(buffer_of(one), buffer_of(sum), MPI_SUM); }),
             "nothing");
   EXPECT_EQ(sum, comm.size());
+  // Who drops a request waits for it, and goes on with its task.
+  int heard_of_all = 0;
+  Request started = comm.start([](Comm on, int& total) -> Task<> {
+    for (int root = 0; root < on.size(); ++root) {
+      int told = on.rank() == root ? root + 1 : 0;
+      co_await bcast(on, buffer_of(told), root);
+      total += told;
+    }
+  }(comm, heard_of_all));
+  std::thread([&] { const Request dropped = std::move(started); }).join();
+  EXPECT_EQ(heard_of_all, comm.size() * (comm.size() + 1) / 2);
   if (comm.size() < 2) return;
   // Rank 0 waits in one thread and calls in another.
   if (comm.rank() == 1) {
