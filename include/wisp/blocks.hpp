@@ -13,7 +13,7 @@
 
 namespace wisp {
 
-/// A view of an array of counts or displacements, of int or of a 64-bit type; not a copy.
+/// A view of an array of counts or displacements, of a 32-bit or 64-bit type; not a copy.
 class Integers {
  public:
   Integers() = default;
@@ -26,18 +26,22 @@ class Integers {
           Integers(const R& range)  // NOLINT(google-explicit-constructor): an array is an array
       : first_(std::ranges::data(range)),
         size_(std::ranges::size(range)),
-        is_wide_(sizeof(std::ranges::range_value_t<R>) == sizeof(std::int64_t)) {}
+        is_wide_(sizeof(std::ranges::range_value_t<R>) == sizeof(std::int64_t)),
+        of_narrow_(std::signed_integral<std::ranges::range_value_t<R>> ? std::int64_t{-1}
+                                                                       : std::int64_t{0xffffffff}) {}
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   std::int64_t operator[](std::size_t i) const {
-    return is_wide_ ? static_cast<const std::int64_t*>(first_)[i] : static_cast<const int*>(first_)[i];
+    return is_wide_ ? static_cast<const std::int64_t*>(first_)[i]
+                    : static_cast<const int*>(first_)[i] & of_narrow_;
   }
 
  private:
   const void* first_ = nullptr;
   std::size_t size_ = 0;
   bool is_wide_ = false;
+  std::int64_t of_narrow_ = -1;  ///< the bits that are the number's: not the sign's of what has none
 };
 
 /// A block of data for each rank, as in MPI's irregular collectives: block i has counts[i] elements and

@@ -6,6 +6,7 @@
 #include <complex>
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <ranges>
 #include <span>
@@ -31,7 +32,7 @@ concept HasMembers = !std::is_null_pointer_v<std::remove_cv_t<decltype(members_o
 
 template <class T>
 concept HasDatatype = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_as<T, std::complex<float>> ||
-    std::same_as<T, std::complex<double>> || HasMembers<T>;
+    std::same_as<T, std::complex<double>> || std::same_as<T, std::complex<long double>> || HasMembers<T>;
 
 namespace detail {
 template <HasMembers T>
@@ -66,6 +67,8 @@ MPI_Datatype datatype_of() {
     return MPI_C_FLOAT_COMPLEX;
   else if constexpr (std::same_as<T, std::complex<double>>)
     return MPI_C_DOUBLE_COMPLEX;
+  else if constexpr (std::same_as<T, std::complex<long double>>)
+    return MPI_C_LONG_DOUBLE_COMPLEX;
   else if constexpr (std::same_as<T, long>)
     return MPI_LONG;
   else if constexpr (std::same_as<T, unsigned long>)
@@ -74,12 +77,19 @@ MPI_Datatype datatype_of() {
     return MPI_LONG_LONG;
   else if constexpr (std::same_as<T, unsigned long long>)
     return MPI_UNSIGNED_LONG_LONG;
-  else if constexpr (sizeof(T) == 4)
+  // std::float32_t and std::float64_t
+  else if constexpr (std::is_floating_point_v<T> && sizeof(T) == sizeof(float) &&
+                     std::numeric_limits<T>::digits == std::numeric_limits<float>::digits)
+    return MPI_FLOAT;
+  else if constexpr (std::is_floating_point_v<T> && sizeof(T) == sizeof(double) &&
+                     std::numeric_limits<T>::digits == std::numeric_limits<double>::digits)
+    return MPI_DOUBLE;
+  else if constexpr (std::is_integral_v<T> && sizeof(T) == 4)
     return std::is_signed_v<T> ? MPI_INT : MPI_UNSIGNED;
-  else if constexpr (sizeof(T) == 2)
+  else if constexpr (std::is_integral_v<T> && sizeof(T) == 2)
     return std::is_signed_v<T> ? MPI_INT16_T : MPI_UINT16_T;
   else {
-    static_assert(sizeof(T) == 1);
+    static_assert(std::is_integral_v<T> && sizeof(T) == 1, "wisp::datatype_of: MPI has no such numbers");
     return std::is_signed_v<T> ? MPI_INT8_T : MPI_UINT8_T;
   }
 }
@@ -98,7 +108,7 @@ MPI_Datatype keep_datatype(const std::type_info& of, std::span<const StructMembe
 
 template <class M>
 struct Elements {
-  using Type = M;
+  using Type = std::remove_cv_t<M>;
   static constexpr int count = 1;
 };
 template <class M, std::size_t n>
@@ -165,8 +175,9 @@ struct ConstBuffer {
   ConstBuffer(const void* first, std::size_t elements, MPI_Datatype datatype)
       : address(first), count(elements), type(datatype) {}
   template <std::ranges::contiguous_range R>
-  requires HasDatatype<std::ranges::range_value_t<R>> ConstBuffer(
-      const R& range)  // NOLINT(google-explicit-constructor): a range is a buffer
+  requires HasDatatype<std::ranges::range_value_t<R>> && std::ranges::contiguous_range<const R> &&
+      std::ranges::sized_range<const R>
+      ConstBuffer(const R& range)  // NOLINT(google-explicit-constructor): a range is a buffer
       : address(std::ranges::data(range)),
         count(std::ranges::size(range)),
         type(datatype_of<std::ranges::range_value_t<R>>()) {}
@@ -182,7 +193,7 @@ struct Buffer {
   Buffer(void* first, std::size_t elements, MPI_Datatype datatype)
       : address(first), count(elements), type(datatype) {}
   template <std::ranges::contiguous_range R>
-  requires HasDatatype<std::ranges::range_value_t<R>> &&
+  requires HasDatatype<std::ranges::range_value_t<R>> && std::ranges::sized_range<R> &&
       (!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
           Buffer(R&& range)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
       : address(std::ranges::data(range)),

@@ -8,8 +8,13 @@
 
 #include "wisp/buffer.hpp"
 #include "wisp/error.hpp"
+#include "wisp/operator.hpp"
 
 namespace wisp {
+
+namespace detail {
+void unpack_elements(const std::byte* from, const Buffer& to);
+}  // namespace detail
 
 /// A block for a rank that need not know of it.
 struct Outgoing {
@@ -23,20 +28,27 @@ class Arrivals {
  public:
   struct Block {
     int source = -1;
-    std::vector<std::byte> bytes;  ///< the elements without gaps, as they lie in the sender's memory
+    std::vector<std::byte> bytes;  ///< the elements' data without gaps, in the order of their datatype
 
     /// The same as elements, if they are so many.
     template <class T>
     std::vector<T> as() const {
       static_assert(std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> &&
                     !std::is_same_v<T, bool>);
-      if (bytes.size() % sizeof(T) != 0) {
+      constexpr bool is_as_in_memory = !HasMembers<T>;
+      std::size_t size = sizeof(T);
+      if constexpr (!is_as_in_memory) size = detail::bytes_in(1, datatype_of<T>());
+      if (bytes.size() % size != 0) {
         throw Error(MPI_ERR_TYPE, "wisp::Arrivals: rank " + std::to_string(source) + " sent " +
                                       std::to_string(bytes.size()) + " bytes, no multiple of an element's " +
-                                      std::to_string(sizeof(T)));
+                                      std::to_string(size));
       }
-      std::vector<T> elements(bytes.size() / sizeof(T));
-      if (!bytes.empty()) std::memcpy(elements.data(), bytes.data(), bytes.size());
+      std::vector<T> elements(bytes.size() / size);
+      if constexpr (is_as_in_memory) {
+        if (!bytes.empty()) std::memcpy(elements.data(), bytes.data(), bytes.size());
+      } else {
+        detail::unpack_elements(bytes.data(), elements);
+      }
       return elements;
     }
   };

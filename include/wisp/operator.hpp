@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -22,6 +23,8 @@ class Transport;
 std::size_t bytes_in(std::size_t count, MPI_Datatype type);
 /// The same operator, whose work takes time where time is simulated.
 Operator metered(const Operator& op, Transport& transport);
+/// The same, which keeps the first exception, and from then on does nothing.
+Operator keeping_failure(const Operator& op, std::shared_ptr<std::exception_ptr> failure);
 
 }  // namespace detail
 
@@ -38,12 +41,16 @@ class Operator {
     static_assert(std::is_trivially_copyable_v<T>, "wisp::Operator::on: items travel as bytes");
     static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
                   "wisp::Operator::on: items on their way are aligned as new does, not further");
-    const auto join_items = [join = std::move(join)](const void* left, void* right, std::size_t count,
-                                                     MPI_Datatype type) {
+    if constexpr (std::is_constructible_v<Join, std::nullptr_t>) {
+      if (join == nullptr) return MPI_OP_NULL;
+    }
+    // What copies share: it may own what cannot be copied, and change.
+    const auto join_items = [own = std::make_shared<Join>(std::move(join))](
+                                const void* left, void* right, std::size_t count, MPI_Datatype type) {
       const T* a = static_cast<const T*>(left);
       T* b = static_cast<T*>(right);
       const std::size_t items = detail::bytes_in(count, type) / sizeof(T);
-      for (std::size_t i = 0; i < items; ++i) b[i] = join(a[i], b[i]);
+      for (std::size_t i = 0; i < items; ++i) b[i] = static_cast<T>((*own)(a[i], b[i]));
     };
     return {MPI_OP_NULL, join_items, sizeof(T)};
   }
@@ -67,6 +74,7 @@ class Operator {
 
  private:
   friend Operator detail::metered(const Operator& op, detail::Transport& transport);
+  friend Operator detail::keeping_failure(const Operator& op, std::shared_ptr<std::exception_ptr> failure);
 
   using Join = std::function<void(const void*, void*, std::size_t, MPI_Datatype)>;
   struct Own {
@@ -82,13 +90,13 @@ class Operator {
 };
 
 /// Items of any trivially copyable type as a buffer of bytes, for operators of one's own.
-template <class T>
-ConstBuffer items(std::span<const T> of) {
+template <class T, std::size_t extent>
+ConstBuffer items(std::span<const T, extent> of) {
   static_assert(std::is_trivially_copyable_v<T>, "wisp::items: items travel as bytes");
   return {of.data(), of.size_bytes(), MPI_BYTE};
 }
-template <class T>
-requires(!std::is_const_v<T>) Buffer items(std::span<T> of) {
+template <class T, std::size_t extent>
+requires(!std::is_const_v<T>) Buffer items(std::span<T, extent> of) {
   static_assert(std::is_trivially_copyable_v<T>, "wisp::items: items travel as bytes");
   return {of.data(), of.size_bytes(), MPI_BYTE};
 }

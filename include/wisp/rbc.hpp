@@ -136,18 +136,34 @@ class Request {
     if (state_ != nullptr && state_->of_mpi != MPI_REQUEST_NULL) {
       return MPI_Test(&state_->of_mpi, flag, status);
     }
-    const std::optional<wisp::Status> done = state_ != nullptr ? state_->request.test() : wisp::Status();
-    *flag = done ? 1 : 0;
-    if (done) put(*done, status);
+    const bool is_done = state_ == nullptr || has_ended();
+    *flag = is_done ? 1 : 0;
+    if (is_done) put(take(), status);
     return MPI_SUCCESS;
   }
   int wait(MPI_Status* status) {
     if (state_ != nullptr && state_->of_mpi != MPI_REQUEST_NULL) return MPI_Wait(&state_->of_mpi, status);
-    put(state_ != nullptr ? state_->request.wait() : wisp::Status(), status);
+    if (state_ != nullptr && !state_->ended) state_->ended = state_->request.wait();
+    put(take(), status);
     return MPI_SUCCESS;
+  }
+  /// Whether it has ended; it stays active until its status is asked for.
+  bool has_ended() {
+    if (state_ == nullptr) return true;
+    if (state_->of_mpi != MPI_REQUEST_NULL) {
+      int flag = 0;
+      MPI_Request_get_status(state_->of_mpi, &flag, MPI_STATUS_IGNORE);
+      return flag != 0;
+    }
+    if (!state_->ended) state_->ended = state_->request.test();
+    return state_->ended.has_value();
   }
 
  private:
+  /// The status of what has ended; from then on it is inactive.
+  wisp::Status take() {
+    return state_ == nullptr ? wisp::Status() : std::exchange(state_->ended, std::nullopt).value();
+  }
   void put(const wisp::Status& done, MPI_Status* status) const {
     state_ == nullptr ? done.copy_to(status) : _internal::put_status(state_->comm, done, status);
   }
@@ -156,6 +172,7 @@ class Request {
     wisp::Request request;
     Comm comm;
     MPI_Request of_mpi;
+    std::optional<wisp::Status> ended = {};  ///< not asked for yet
   };
   std::shared_ptr<State> state_;
 };
@@ -372,18 +389,6 @@ inline int Wait(Request* request, MPI_Status* status) {
 inline int Wait(MPI_Request* request, MPI_Status* status) {
   return MPI_Wait(request, status);
 }
-inline int Testall(int count, Request requests[], int* flag, MPI_Status* statuses) {
-  *flag = 1;
-  for (int i = 0; i < count; ++i) {
-    int done = 0;
-    requests[i].test(&done, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
-    *flag = *flag != 0 && done != 0 ? 1 : 0;
-  }
-  return MPI_SUCCESS;
-}
-inline int Testall(int count, MPI_Request requests[], int* flag, MPI_Status* statuses) {
-  return MPI_Testall(count, requests, flag, statuses);
-}
 inline int Waitall(int count, Request requests[], MPI_Status* statuses) {
   for (int i = 0; i < count; ++i) {
     requests[i].wait(statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
@@ -392,6 +397,14 @@ inline int Waitall(int count, Request requests[], MPI_Status* statuses) {
 }
 inline int Waitall(int count, MPI_Request requests[], MPI_Status* statuses) {
   return MPI_Waitall(count, requests, statuses);
+}
+inline int Testall(int count, Request requests[], int* flag, MPI_Status* statuses) {
+  *flag = 1;
+  for (int i = 0; i < count; ++i) *flag = requests[i].has_ended() && *flag != 0 ? 1 : 0;
+  return *flag != 0 ? Waitall(count, requests, statuses) : MPI_SUCCESS;
+}
+inline int Testall(int count, MPI_Request requests[], int* flag, MPI_Status* statuses) {
+  return MPI_Testall(count, requests, flag, statuses);
 }
 
 // Collectives. Each blocks, or (I…) gives a request; where a communicator forwards them, they are MPI's.

@@ -81,7 +81,8 @@ class [[nodiscard]] Request {
   /// Starts `operation`; `context` is kept as long as it runs.
   Request(detail::RunningTask operation, detail::ContextPtr context, Unwinding unwinding = Unwinding::waits);
   /// A persistent one; `make` gives the operation of one run.
-  static Request persistent(std::function<detail::RunningTask()> make, detail::ContextPtr context);
+  static Request persistent(std::function<detail::RunningTask()> make, detail::ContextPtr context,
+                            Unwinding unwinding = Unwinding::waits);
   Request(Request&&) noexcept = default;
   Request& operator=(Request&& other) noexcept;
   ~Request();
@@ -92,6 +93,8 @@ class [[nodiscard]] Request {
   bool is_persistent() const noexcept { return static_cast<bool>(make_); }
   /// Starts a persistent request that is inactive. Those of one communicator may start in any order.
   void start();
+  /// Throws, by this name of a call, where `start` would.
+  void check_start(const char* call) const;
 
   /// The status if the operation is done, else nothing. An inactive request is done, with an empty status.
   std::optional<Status> test();

@@ -31,11 +31,11 @@ struct SimulationOptions {
   /// The node of each rank; empty: each has one of its own. The ranks of a node share its port for messages
   /// between nodes, and have ports of their own for those inside.
   std::vector<int> nodes = {};
-  double inside_latency = 0.5e-6;  ///< L between ranks of a node
-  double inside_bandwidth = 40e9;  ///< and bytes per second of a rank's port there
-  int tag_upper_bound = (1 << 30) - 1;
-  int mpi_communicators = 1;  ///< see DuplicateOptions
-  bool attached = false;      ///< as Comm::attach instead of Comm::duplicate
+  double inside_latency = 0.5e-6;       ///< L between ranks of a node
+  double inside_bandwidth = 40e9;       ///< and bytes per second of a rank's port there
+  int tag_upper_bound = (1 << 30) - 1;  ///< at least 32,767, as of any MPI
+  int mpi_communicators = 1;            ///< see DuplicateOptions
+  bool attached = false;                ///< as Comm::attach instead of Comm::duplicate
   /// Ranks that fail: each behind so many steps (a message posted, or a wait that has ended).
   struct Stop {
     int rank;
@@ -68,8 +68,9 @@ struct SimulationReport {
 
 /// Runs `program` on every simulated rank. Operations on its communicator are awaited, for nothing can block.
 ///
-/// Throws an Error if a rank throws (the first), if no message can move (it says who waits for whom, in
-/// which operation), or if messages are left unreceived at the end. MPI must be initialized, for datatypes.
+/// Throws what a rank throws (of several, the lowest), and an Error if no message can move (it says who waits
+/// for whom, in which operation), or if messages are left unreceived at the end. MPI must be initialized, for
+/// datatypes.
 SimulationReport simulate(const SimulationOptions& options, const std::function<Task<>(Comm)>& program);
 
 /// The virtual time of a rank of a simulated cluster, in seconds.

@@ -1,3 +1,4 @@
+#include <set>
 #include <span>
 #include <vector>
 
@@ -198,9 +199,13 @@ int WISP_Start(WISP_Request* request) {
 
 int WISP_Startall(int count, WISP_Request requests[]) {
   return guarded("WISP_Startall", [&] {
-    for (WISP_Request request : array_of(requests, checked_count(count, "count"), "requests")) {
-      persistent_of(request).start();
+    const auto all = array_of(requests, checked_count(count, "count"), "requests");
+    std::set<WISP_Request> seen;
+    for (WISP_Request request : all) {
+      persistent_of(request).check_start("WISP_Startall");
+      if (!seen.insert(request).second) throw Error(MPI_ERR_REQUEST, "requests: one is there twice");
     }
+    for (WISP_Request request : all) request->request.start();
   });
 }
 

@@ -19,11 +19,13 @@ struct ChainRun {
   Arguments given;
 
   Task<> operator()(Link link) const {
-    if (given.is_joined_on_device()) return run_on_host(std::move(link), given, run);
-    if (!given.is_metered(link.world())) [[likely]]
+    const bool is_metered = given.is_metered(link.world());
+    const bool is_on_device = given.is_joined_on_device();
+    if (!is_metered && !is_on_device && !given.has_function()) [[likely]]
       return run(std::move(link), given);
-    const Arguments metered = given.metered(link.world());
-    return run(std::move(link), metered);
+    const Arguments for_one_run = is_metered ? given.metered(link.world()) : given;
+    if (given.has_function()) return run_to_the_end(std::move(link), for_one_run, run);
+    return is_on_device ? run_on_host(std::move(link), for_one_run, run) : run(std::move(link), for_one_run);
   }
   void prepare_to_repeat() {}
   Alike alike() const { return given.alike(); }

@@ -30,6 +30,23 @@ Buffer whole(const Blocks& blocks) {
 
 }  // namespace
 
+Arguments Arguments::keeping_failure(const std::shared_ptr<std::exception_ptr>& failure) const {
+  Arguments keeping = *this;
+  if (!op.is_null()) keeping.op = detail::keeping_failure(op, failure);
+  if (more == nullptr || more->merge == nullptr) return keeping;
+  More own = *more;
+  own.merge = [merge = more->merge, failure](auto... sequences) {
+    if (*failure != nullptr) return;
+    try {
+      merge(sequences...);
+    } catch (...) {
+      *failure = std::current_exception();
+    }
+  };
+  keeping.more = std::make_shared<const More>(std::move(own));
+  return keeping;
+}
+
 void Arguments::own_arguments(KeptArguments& kept) {
   kept.replace(send);
   kept.replace(receive);
@@ -139,7 +156,9 @@ Call&& Call::merging(const ConstBuffer& send, const Buffer& receive, const Merge
   const auto check = [this](const char* which, const ConstBuffer& buffer) {
     check_buffer(name, which, buffer);
     const TypeLayout layout = TypeLayout::of(buffer.type);
-    if (layout.true_lower == 0 && layout.extent == static_cast<MPI_Aint>(layout.size)) return;
+    if (layout.true_lower == 0 && layout.extent == static_cast<MPI_Aint>(layout.size) &&
+        layout.true_extent <= layout.extent)
+      return;
     throw_error(MPI_ERR_TYPE, "{}: the datatype of {} has gaps, {} bytes of data in {}", name, which,
                 layout.size, layout.extent);
   };

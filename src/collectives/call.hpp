@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -57,6 +58,12 @@ struct Arguments {
     with_time.op = detail::metered(op, world.transport().inner());
     return with_time;
   }
+  /// Whether there is a function of the program's own, which may throw.
+  bool has_function() const {
+    return (op.item_bytes() > 0 && op.mpi_op() == MPI_OP_NULL) || (more != nullptr && more->merge != nullptr);
+  }
+  /// With one that keeps what it throws.
+  Arguments keeping_failure(const std::shared_ptr<std::exception_ptr>& failure) const;
   bool is_on_device() const {
     return knows_devices() && (are_on_device(send) || are_on_device(receive) || are_on_device(second));
   }

@@ -186,10 +186,12 @@ struct AlgorithmRun {
     const bool wants_memory = algorithm->make_memory != nullptr && given.memory == nullptr;
     const bool is_metered = given.is_metered(channel.world());
     const bool is_on_device = given.is_joined_on_device();
-    if (!wants_memory && !is_metered && !is_on_device) [[likely]]
+    const bool has_function = given.has_function();
+    if (!wants_memory && !is_metered && !is_on_device && !has_function) [[likely]]
       return algorithm->run(std::move(channel), given);
     Arguments for_one_run = is_metered ? given.metered(channel.world()) : given;
     if (wants_memory) for_one_run.memory = algorithm->make_memory();
+    if (has_function) return run_to_the_end(std::move(channel), for_one_run, algorithm->run);
     if (is_on_device) return run_on_host(std::move(channel), for_one_run, algorithm->run);
     return algorithm->run(std::move(channel), for_one_run);
   }

@@ -19,7 +19,7 @@
 
 namespace wisp::detail {
 
-/// What a scan gives: each may be absent (null address).
+/// What a scan gives: each may be absent.
 struct ScanResults {
   Buffer inclusive;
   Buffer exclusive;
@@ -33,11 +33,12 @@ enum class Side { before, after };
 class SideSum {
  public:
   SideSum(Side side, const Reduction& of, const ScanResults& results)
-      : inclusive_(of.send, of.op, results.inclusive.address),
+      : inclusive_(of.send, of.op, results.inclusive),
         inclusive_result_(results.inclusive.address),
         exclusive_result_(results.exclusive.address),
         is_before_(side == Side::before),
-        wants_exclusive_(exclusive_result_ != nullptr) {
+        gives_inclusive_(is_given(results.inclusive)),
+        wants_exclusive_(is_given(results.exclusive)) {
     // In any order, what comes first may become the result where it is.
     takes_over_ = is_before_ && of.commutes() && inclusive_result_ != of.send.address && !wants_exclusive_;
   }
@@ -55,7 +56,7 @@ class SideSum {
 
   /// After a round. The inclusive sum is looked at again only if it is passed on, or a result.
   void join(bool is_passed_on) {
-    const bool wants_inclusive = is_passed_on || inclusive_result_ != nullptr;
+    const bool wants_inclusive = is_passed_on || gives_inclusive_;
     ScratchVector& incoming = inclusive_.incoming_memory();
     if (std::exchange(takes_over_, false)) {
       inclusive_.append(inclusive_result_);
@@ -70,7 +71,7 @@ class SideSum {
     }
   }
   void finish() {
-    if (inclusive_result_ != nullptr) inclusive_.copy_to(inclusive_result_);
+    if (gives_inclusive_) inclusive_.copy_to(inclusive_result_);
     if (kept_ != nullptr) {
       kept_->swap(exclusive_);
     } else if (exclusive_.exists()) {
@@ -98,6 +99,7 @@ class SideSum {
   ScratchVector* kept_ = nullptr;
   ScratchVector exclusive_;
   bool is_before_;
+  bool gives_inclusive_ = false;
   bool wants_exclusive_;
   bool takes_over_ = false;
 };

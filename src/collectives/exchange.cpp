@@ -29,6 +29,10 @@ void Arrivals::sort() {
 
 namespace detail {
 
+void unpack_elements(const std::byte* from, const Buffer& to) {
+  unpack(from, to, TypeLayout::of(to.type));
+}
+
 /// Whoever receives, until nothing comes any more. (Coroutines hold it: it has a name for all files.)
 struct Listening {
   Posted probe;

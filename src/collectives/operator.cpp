@@ -89,6 +89,7 @@ void detail::check_defined(const char* call, MPI_Op op, MPI_Datatype type) {
 }
 
 Operator Operator::on_bytes(std::function<void(const std::byte*, std::byte*)> join) {
+  if (!join) return MPI_OP_NULL;
   const auto join_all = [join = std::move(join)](const void* left, void* right, std::size_t, MPI_Datatype) {
     join(static_cast<const std::byte*>(left), static_cast<std::byte*>(right));
   };
@@ -96,6 +97,7 @@ Operator Operator::on_bytes(std::function<void(const std::byte*, std::byte*)> jo
 }
 
 Operator Operator::on_whole_vectors(MPI_Op op) {
+  if (op == MPI_OP_NULL) return op;
   const auto join = [op](const void* left, void* right, std::size_t count, MPI_Datatype type) {
     reduce_local(left, right, count, type, op);
   };
@@ -124,6 +126,19 @@ std::size_t detail::bytes_in(std::size_t count, MPI_Datatype type) {
 Operator detail::metered(const Operator& op, Transport& transport) {
   const auto join = [op, &transport](const void* left, void* right, std::size_t count, MPI_Datatype type) {
     if (transport.join(bytes_in(count, type))) op.apply(left, right, count, type);
+  };
+  return {op.mpi_op(), join, op.item_bytes()};
+}
+
+Operator detail::keeping_failure(const Operator& op, std::shared_ptr<std::exception_ptr> failure) {
+  const auto join = [op, failure = std::move(failure)](const void* left, void* right, std::size_t count,
+                                                       MPI_Datatype type) {
+    if (*failure != nullptr) return;
+    try {
+      op.apply(left, right, count, type);
+    } catch (...) {
+      *failure = std::current_exception();
+    }
   };
   return {op.mpi_op(), join, op.item_bytes()};
 }

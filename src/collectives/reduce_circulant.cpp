@@ -44,19 +44,20 @@ class PiecesOfSum {
   }
   /// When all has come and is joined.
   Task<ConstBuffer> value(int piece) {
-    const ConstBuffer own = part(send_.address, piece);
-    void* value = is_in_place_ ? result(piece).address : nullptr;
+    ConstBuffer sum = part(send_.address, piece);
+    bool is_own = is_in_place_;
     for (Next& next : of(piece)) {
       co_await next.posted;
-      if (value == nullptr) {
-        op_.apply(own.address, next.place.address, own.count, own.type);
-        value = next.place.address;
+      if (!is_own) {
+        op_.apply(sum.address, next.place.address, sum.count, sum.type);
+        sum.address = next.place.address;
+        is_own = true;
       } else {
-        op_.apply(next.place.address, value, own.count, own.type);
+        op_.apply(next.place.address, const_cast<void*>(sum.address), sum.count, sum.type);
         next.memory = {};
       }
     }
-    co_return ConstBuffer{value != nullptr ? value : own.address, own.count, own.type};
+    co_return sum;
   }
 
  private:

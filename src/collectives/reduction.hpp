@@ -37,15 +37,21 @@ struct Reduction {
   bool commutes() const { return kind == OperatorKind::commutative; }
 };
 
+/// Whether there is one at all: MPI_BOTTOM, whose datatypes say where elements are, is null.
+inline bool is_given(const Buffer& buffer) {
+  return buffer.address != nullptr || buffer.count > 0;
+}
+
 /// The vectors of consecutive ranks, reduced in rank order. It begins as a view of this rank's input, which
 /// stays as it is; what comes in is received into `incoming()` and joined from the side that it belongs to.
 class Partial {
  public:
   /// With a `target`, what is its own is kept there: in the buffer of the result, so that nothing is copied
   /// at the end.
-  Partial(const ConstBuffer& input, Operator op, void* target = nullptr)
+  Partial(const ConstBuffer& input, Operator op, const Buffer& target = {})
       : value_(input.address),
-        target_(target),
+        target_(target.address),
+        has_target_(is_given(target)),
         count_(input.count),
         type_(input.type),
         op_(std::move(op)),
@@ -73,18 +79,19 @@ class Partial {
   void append(ScratchVector& higher) {
     op_.apply(value_, higher.data(), count_, type_);
     owned_.swap(higher);
-    own_ = owned_.data();
-    value_ = own_;
+    value_ = owned_.data();
+    is_own_ = true;
   }
   /// The same into a vector of the caller's, which becomes the value.
   void append(void* vector) {
     op_.apply(value_, vector, count_, type_);
     value_ = vector;
+    is_own_ = false;
   }
   /// `lower` comes from lower ranks.
   void prepend(const void* lower) {
     own();
-    op_.apply(lower, own_, count_, type_);
+    op_.apply(lower, const_cast<void*>(value_), count_, type_);
   }
   void prepend_incoming() { prepend(incoming_.data()); }
 
@@ -94,21 +101,18 @@ class Partial {
 
   /// Copies the value out of memory that is not its own.
   void own() {
-    if (value_ == own_) return;
-    if (target_ != nullptr) {
-      own_ = target_;
-    } else {
-      owned_ = ScratchVector(layout_, count_);
-      own_ = owned_.data();
-    }
-    if (value_ != own_) copy_elements(value_, own_, count_, type_, layout_);
-    value_ = own_;
+    if (std::exchange(is_own_, true)) return;
+    if (!has_target_) owned_ = ScratchVector(layout_, count_);
+    void* const own = has_target_ ? target_ : owned_.data();
+    if (value_ != own) copy_elements(value_, own, count_, type_, layout_);
+    value_ = own;
   }
 
  private:
   const void* value_;
   void* target_;
-  void* own_ = nullptr;  ///< where the value is, if it may be changed
+  bool has_target_;
+  bool is_own_ = false;  ///< the value may be changed where it is
   std::size_t count_;
   MPI_Datatype type_;
   Operator op_;

@@ -12,7 +12,7 @@ namespace wisp::detail {
 
 [[gnu::hot]] Task<> scan_chain(Channel channel, Reduction given) {
   const Buffer& receive = given.receive;
-  Partial partial(given.send, given.op, receive.address);
+  Partial partial(given.send, given.op, receive);
   if (channel.rank() > 0 && given.commutes() && given.send.address != receive.address) {
     // In any order, what comes may become the result where it is.
     co_await channel.post_receive(receive, channel.rank() - 1);

@@ -97,7 +97,7 @@ class ScanOverTree {
       }
       co_await pass_prefix(piece, before);
     }
-    if (results_.total.address != nullptr) co_await pass_total(piece);
+    if (is_given(results_.total)) co_await pass_total(piece);
     p = {};
   }
 
@@ -134,20 +134,18 @@ class ScanOverTree {
     copy_elements(p.up_to_mine.address, inclusive.data(), count, type, layout);
     if (before.exists()) op_.apply(before.data(), inclusive.data(), count, type);
     if (tree.right() >= 0) to_children.add(channel_.post_send({inclusive.data(), count, type}, tree.right()));
-    if (results_.exclusive.address != nullptr && (before.exists() || p.left.exists())) {
+    if (is_given(results_.exclusive) && (before.exists() || p.left.exists())) {
       void* exclusive = sums_.piece_of(results_.exclusive, piece).address;
       copy_elements(p.left.exists() ? p.left.data() : before.data(), exclusive, count, type, layout);
       if (p.left.exists() && before.exists()) op_.apply(before.data(), exclusive, count, type);
     }
-    if (results_.inclusive.address != nullptr) {
+    if (is_given(results_.inclusive)) {
       copy_elements(inclusive.data(), sums_.piece_of(results_.inclusive, piece).address, count, type, layout);
     }
     co_await to_children;
   }
 
-  bool wants_prefixes() const {
-    return results_.inclusive.address != nullptr || results_.exclusive.address != nullptr;
-  }
+  bool wants_prefixes() const { return is_given(results_.inclusive) || is_given(results_.exclusive); }
 
   Channel channel_;
   ScanResults results_;

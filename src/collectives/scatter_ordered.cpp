@@ -62,7 +62,7 @@ Task<> scatter_ordered(Channel channel, BlockList blocks, Buffer receive, int ro
 Task<> reduce_ordered(Channel channel, Reduction given, int root) {
   const OrderedNode node = node_of_equal({channel.size(), root}, channel.rank(), 1, no_threshold);
   const bool is_root = channel.rank() == root;
-  Partial partial(given.send, given.op, is_root ? given.receive.address : nullptr);
+  Partial partial(given.send, given.op, is_root ? given.receive : Buffer());
   for (const OrderedNode::Child& child : node.children) {
     co_await channel.post_receive(partial.incoming(), child.record.gather_root);
     if (child.cube.last < channel.rank()) {

@@ -142,7 +142,9 @@ int Comm::translate(int rank, const Comm& other) const {
   detail::check_within(MPI_ERR_RANK, "wisp::Comm::translate", "rank", rank, 0, size() - 1);
   if (!other.context_) return MPI_UNDEFINED;
   if (other.context_->world != context_->world) {
-    throw Error(MPI_ERR_COMM, "wisp::Comm::translate: the two communicators come from different MPI ones");
+    throw Error(MPI_ERR_COMM,
+                "wisp::Comm::translate: the two communicators come from different MPI ones, or one "
+                "of them from duplicate and the other from attach");
   }
   const int translated = other.group_.from_world(group_.to_world(rank));
   return translated < 0 ? MPI_UNDEFINED : translated;

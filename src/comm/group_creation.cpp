@@ -129,8 +129,9 @@ Creation create_of(const Comm& parent, const char* call, std::span<const int> ra
 }
 
 Request start_creation(const Comm& parent, Creation creation, Comm& made) {
-  made = std::move(creation.made);
-  return parent.start(std::move(creation.task));
+  Request request = parent.start(std::move(creation.task));
+  made = std::move(creation.made);  // it may be the parent
+  return request;
 }
 
 }  // namespace

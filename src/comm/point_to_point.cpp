@@ -289,7 +289,7 @@ Request Comm::receive_init(const Buffer& buffer, int source, int tag) const {
       [comm = *this, types, buffer = types->keep(buffer), source, tag] {
         return finish_receive(post_checked_receive(comm, buffer, source, tag, call), comm);
       },
-      context_);
+      context_, Request::Unwinding::cancels);
 }
 
 Task<> send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag) {

@@ -36,8 +36,10 @@ detail::Engine& engine_of_living(const detail::ContextPtr& context) {
   operation_.resume();
 }
 
-Request Request::persistent(std::function<detail::RunningTask()> make, detail::ContextPtr context) {
+Request Request::persistent(std::function<detail::RunningTask()> make, detail::ContextPtr context,
+                            Unwinding unwinding) {
   Request made;
+  made.unwinding_ = unwinding;
   made.context_ = std::move(context);
   made.make_ = std::move(make);
   return made;
@@ -82,14 +84,18 @@ Request& Request::operator=(Request&& other) noexcept {
   engine.run_until([this] { return done(); }, context_.get());
 }
 
+void Request::check_start(const char* call) const {
+  if (!is_persistent()) detail::throw_error(MPI_ERR_REQUEST, "{}: the request is not persistent", call);
+  const detail::EngineLock lock = detail::lock(context_, call);
+  if (active()) detail::throw_error(MPI_ERR_REQUEST, "{}: the request is active already", call);
+  if (context_->world->closed())
+    detail::throw_error(MPI_ERR_COMM, "{}: the MPI communicator below has been freed", call);
+}
+
 void Request::start() {
   constexpr const char* call = "wisp::Request::start";
-  if (!is_persistent()) throw Error(MPI_ERR_REQUEST, std::string(call) + ": the request is not persistent");
+  check_start(call);
   const detail::EngineLock lock = detail::lock(context_, call);
-  if (active()) throw Error(MPI_ERR_REQUEST, std::string(call) + ": the request is active already");
-  if (context_->world->closed()) {
-    throw Error(MPI_ERR_COMM, std::string(call) + ": the MPI communicator below has been freed");
-  }
   operation_ = make_();
   operation_.resume();
 }
@@ -171,6 +177,7 @@ void check_statuses(const char* call, std::span<Request> requests, std::span<Sta
 }  // namespace
 
 void start_all(std::span<Request> requests) {
+  for (const Request& request : requests) request.check_start("wisp::start_all");
   for (Request& request : requests) request.start();
 }
 

@@ -142,6 +142,10 @@ void check_times(const SimulationOptions& options) {
 
 SimulationReport simulate(const SimulationOptions& options, const std::function<Task<>(Comm)>& program) {
   detail::check_within(MPI_ERR_ARG, "wisp::simulate", "ranks", options.ranks, 1, 1 << 24);
+  detail::check_within(MPI_ERR_ARG, "wisp::simulate", "tag_upper_bound", options.tag_upper_bound, 32'767,
+                       INT_MAX);
+  detail::check_within(MPI_ERR_ARG, "wisp::simulate", "mpi_communicators", options.mpi_communicators, 1,
+                       1024);
   check_times(options);
   if (!options.nodes.empty() && options.nodes.size() != detail::as_size(options.ranks)) {
     detail::throw_error(MPI_ERR_ARG, "wisp::simulate: nodes has {} entries, but there are {} ranks",
@@ -183,6 +187,8 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
     worlds.push_back(world);
     programs.push_back(
         program(detail::CommAccess::make_root(std::move(world), detail::TagLayout::Kind::isolated)));
+    if (!programs.back().handle())
+      detail::throw_error(MPI_ERR_ARG, "wisp::simulate: the task of rank {} is empty", rank);
     cluster.start(rank, programs.back().handle());
   }
   do {

@@ -5,10 +5,10 @@
 //   b = 2:   0   2   4   6     the half {4}                its own basis), then, in one round, from there
 //   b = 4:   0       4         nothing                     along b to the rest: 3 rounds instead of 7
 //
-// Every place that a block passes is a target itself. So an allgather sends no block that its receiver does
-// not want: s blocks in all. Each b is tried that is the difference of two targets, the best few first,
-// deeper while the budget lasts; a dimension at a time, and all dimensions at once, whichever needs fewer
-// rounds.
+// Where all dimensions are searched at once, every place that a block passes is a target itself, and an
+// allgather sends no block that its receiver does not want: s blocks in all. Each b is tried that is the
+// difference of two targets, the best few first, deeper while the budget lasts; a dimension at a time, and
+// all dimensions at once, whichever needs fewer rounds.
 //
 // Cost: the first try takes O(c s d log s) for c candidates, and the search goes on to a fixed number of
 // steps. Source: Träff et al. 2016, section 5 (the problem; the method is ours).

@@ -9,7 +9,9 @@ using namespace detail;
 
 /// Blocks of a regular collective: `blocks` of them, or one for each neighbor.
 auto regular(const char* name, const ConstBuffer& all, std::optional<int> blocks = {}) {
-  return [=](const char* call, int s) { return locate_regular(call, name, all, blocks.value_or(s)); };
+  return [=](const char* call, int s) {
+    return locate_regular(call, name, all, s == 0 ? 0 : blocks.value_or(s));
+  };
 }
 auto irregular(const char* name, const ConstBlocks& given) {
   return [=](const char* call, int s) { return locate_irregular(call, name, given, s); };

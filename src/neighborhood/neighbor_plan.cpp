@@ -231,8 +231,8 @@ Neighborhood::State& usable_state(const Neighborhood& on, const char* call) {
 }
 
 Located locate_regular(const char* call, const char* name, const ConstBuffer& all, int blocks) {
-  check_buffer(call, name, all);
   if (blocks == 0) return {};  // of lists: there are some on the other side
+  check_buffer(call, name, all);
   if (all.count % as_size(blocks) != 0) {
     throw_error(MPI_ERR_COUNT, "{}: {} has {} elements, not a multiple of {} neighbors", call, name,
                 all.count, blocks);

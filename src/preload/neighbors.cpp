@@ -53,7 +53,7 @@ void exchange(Use use, Form form, const Topology& on, const void* sendbuf, Count
   const Neighborhood* stencil = on.stencil();
   const Neighborhood& neighbors = stencil != nullptr ? *stencil : on.lists();
   const ConstBuffer send = all_blocks(sent_on(neighbors), sendbuf, sendcount, sendtype, "sendcount");
-  if (stencil == nullptr && on.orders(form).alltoall.empty()) {
+  if (stencil == nullptr && !on.orders(form).is_some_ranks) {
     use(neighbor_alltoall(neighbors, send,
                           all_blocks(received_on(neighbors), recvbuf, recvcount, recvtype, "recvcount")));
     return;

@@ -245,6 +245,11 @@ Topology Topology::of(MPI_Comm comm, const Comm& on) {
   std::ranges::sort(peers);
   peers.erase(std::ranges::unique(peers).begin(), peers.end());
   words.insert(words.end(), {is_refused ? 1ULL : 0ULL, lists->targets.size(), peers.size()});
+  for (std::size_t form = 0; form < arrivals.size(); ++form) {
+    const Arrivals& of = arrivals[form];
+    made.orders_[form] = {order_of(*lists, of.alltoall), order_of(*lists, of.alltoallv), {}};
+    words.push_back(made.orders_[form].alltoall.empty() ? 0 : 1);
+  }
   PMPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UNSIGNED_LONG_LONG, MPI_MAX,
                  comm);
   const std::size_t behind = 2 * tori.size();
@@ -266,9 +271,13 @@ Topology Topology::of(MPI_Comm comm, const Comm& on) {
     made.stencil_ = on_torus;
   }
   for (std::size_t form = 0; form < arrivals.size(); ++form) {
-    const Arrivals& of = arrivals[form];
-    made.orders_[form] = {order_of(*lists, of.alltoall), order_of(*lists, of.alltoallv), {}};
-    if (made.stencil() != nullptr) made.orders_[form].places = places_of(of.alltoall);
+    Orders& orders = made.orders_[form];
+    orders.is_some_ranks = words[behind + 3 + form] != 0;
+    if (orders.alltoall.empty()) {
+      orders.alltoall.resize(lists->sources.size());
+      std::iota(orders.alltoall.begin(), orders.alltoall.end(), 0);
+    }
+    if (made.stencil() != nullptr) orders.places = places_of(arrivals[form].alltoall);
   }
   return made;
 }

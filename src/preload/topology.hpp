@@ -23,12 +23,13 @@ class Topology {
 
   bool exists() const { return lists_.state() != nullptr; }
 
-  /// For blocks of any size. Its block k is number `order[k]` of what MPI receives; empty: k.
+  /// For blocks of any size. Its block k is number `order[k]` of what MPI receives; alltoallv, empty: k.
   const Neighborhood& lists() const { return lists_; }
   struct Orders {
     std::vector<int> alltoall;
     std::vector<int> alltoallv;  ///< and of alltoallw
     std::vector<int> places;
+    bool is_some_ranks = false;  ///< that of an alltoall differs on some rank, if not here: all call alike
   };
   /// A persistent operation arrives like a nonblocking one.
   const Orders& orders(Form form) const { return orders_[form == Form::blocking ? 0 : 1]; }

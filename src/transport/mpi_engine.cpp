@@ -1,6 +1,7 @@
 #include "transport/mpi_engine.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -104,10 +105,16 @@ bool MpiEngine::take_ended(MPI_Request& request) {
 void MpiEngine::close() noexcept {
   const EngineLock lock(*this);
   MPI_Wait(&ended_, MPI_STATUS_IGNORE);
-  run_until([this] {
+  // Who is slow to receive, MPI waits for; a message that nobody receives is not waited for.
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds patience{1};
+  Clock::time_point end = Clock::now() + patience;
+  run_until([this, &end, left = buffered_.size()]() mutable {
     drain_buffered();
-    return buffered_.empty();
+    if (buffered_.size() < std::exchange(left, buffered_.size())) end = Clock::now() + patience;
+    return buffered_.empty() || Clock::now() > end;
   });
+  for (MPI_Request& request : buffered_requests_) MPI_Request_free(&request);  // whose copies stay
   attend_end();
   while (!closables_.empty()) {
     Closable* last = closables_.back();

@@ -344,6 +344,11 @@ static void test_messages(void) {
   }                                                                 \
   OK(WISP_Request_free(&requests[0]));                              \
   OK(WISP_Request_free(&requests[1]))
+  OK(WISP_Recv_init(&got, 1, MPI_INT, previous, 8, comm, &requests[0]));
+  requests[1] = requests[0];
+  EXPECT(WISP_Startall(2, requests) == MPI_ERR_REQUEST);
+  EXPECT(strcmp(WISP_Error_message(), "WISP_Startall: requests: one is there twice") == 0);
+  OK(WISP_Request_free(&requests[0]));
   PERSISTENT(WISP_Send_init, WISP_Recv_init);
   PERSISTENT(WISP_Ssend_init, WISP_Recv_init);
   PERSISTENT(WISP_Send_init_c, WISP_Recv_init_c);

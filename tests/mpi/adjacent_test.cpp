@@ -52,6 +52,20 @@ TEST(AdjacentMpiTest, DoesWhatMpiDoesOnADistributedGraph) {
   }
 }
 
+TEST(AdjacentMpiTest, WhoSendsToNobodyNeedsNoBuffer) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  if (comm.size() < 2) GTEST_SKIP();
+  std::vector<int> sources, targets;
+  if (comm.rank() == 0) targets = {1};
+  if (comm.rank() == 1) sources = {0};
+  const Neighborhood on = Neighborhood::adjacent(comm, sources, targets);
+  const int mine = 42;
+  int got = -1;
+  const ConstBuffer send = targets.empty() ? ConstBuffer(nullptr, 1, MPI_INT) : buffer_of(mine);
+  on.neighbor_allgather(send, Buffer(sources.empty() ? nullptr : &got, 1, MPI_INT));
+  EXPECT_EQ(got, comm.rank() == 1 ? 42 : -1);
+}
+
 TEST(AdjacentMpiTest, AnotherTopologyIsAnError) {
   EXPECT_THROW(Neighborhood::of_graph(MPI_COMM_WORLD), Error);
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -46,6 +47,11 @@ struct View {
   std::size_t stride(std::size_t i) const { return strides[i]; }
 };
 
+struct Item {
+  int key = 0;
+  int value = 0;
+};
+
 struct Base {
   int first = 1;
 };
@@ -63,6 +69,9 @@ template <>
 inline constexpr auto wisp::members_of<wisp::test::Derived> = std::tuple(&wisp::test::Derived::first,
                                                                          &wisp::test::Derived::second,
                                                                          &wisp::test::Derived::third);
+template <>
+inline constexpr auto wisp::members_of<wisp::test::Item> = std::tuple(&wisp::test::Item::value,
+                                                                      &wisp::test::Item::key);
 template <>
 inline constexpr auto wisp::members_of<wisp::test::Point> = std::tuple(&wisp::test::Point::x,
                                                                        &wisp::test::Point::y);
@@ -105,6 +114,63 @@ TEST(BufferTest, StructsTravelByTheirMembers) {
   int size = 0;
   MPI_Type_size(datatype_of<Particle>(), &size);
   EXPECT_EQ(size, 1 + 2 * 8 + 6 * 4 + 3 * 2 + 1);
+}
+
+TEST(BufferTest, StructsArriveAsTheyWereSent) {
+  const Comm comm = world();
+  std::vector<Particle> particles(4);
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    particles[i].at = {static_cast<double>(i), 0.5 * comm.rank()};
+    particles[i].kind = Kind::heavy;
+  }
+  std::vector<test::Item> items(3);
+  for (int i = 0; i < 3; ++i) items[static_cast<std::size_t>(i)] = {i, 100 * comm.rank() + i};
+  const int next = (comm.rank() + 1) % comm.size();
+  const int previous = (comm.rank() + comm.size() - 1) % comm.size();
+  const std::vector<Outgoing> messages = {{next, particles}, {next, items}};
+  Arrivals arrivals;
+  comm.exchange(messages, arrivals);
+  ASSERT_EQ(arrivals.size(), 2u);
+  const auto came = arrivals[0].as<Particle>();
+  ASSERT_EQ(came.size(), particles.size());
+  for (std::size_t i = 0; i < came.size(); ++i) {
+    EXPECT_EQ(came[i].at.x, static_cast<double>(i));
+    EXPECT_EQ(came[i].at.y, 0.5 * previous);
+    EXPECT_EQ(came[i].kind, Kind::heavy);
+  }
+  const auto ordered = arrivals[1].as<test::Item>();
+  ASSERT_EQ(ordered.size(), items.size());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(ordered[static_cast<std::size_t>(i)].key, i);
+    EXPECT_EQ(ordered[static_cast<std::size_t>(i)].value, 100 * previous + i);
+  }
+  EXPECT_THROW(static_cast<void>(arrivals[1].as<Particle>()), Error);
+}
+
+TEST(BufferTest, AMergeSeesStructsAsTheyLieInMemory) {
+  const Comm comm = world();
+  const int p = comm.size();
+  std::vector<test::Item> mine(3), all(static_cast<std::size_t>(3 * p));
+  for (int i = 0; i < 3; ++i) mine[static_cast<std::size_t>(i)] = {i * p + comm.rank(), -comm.rank()};
+  const Merge by_key = [](void* first, void* first_end, void* second, void* second_end, void* result) {
+    const auto at = [](void* place) { return static_cast<test::Item*>(place); };
+    std::merge(at(first), at(first_end), at(second), at(second_end), at(result),
+               [](const test::Item& a, const test::Item& b) { return a.key < b.key; });
+  };
+  comm.allgatherm(mine, all, by_key);
+  for (int i = 0; i < 3 * p; ++i) {
+    EXPECT_EQ(all[static_cast<std::size_t>(i)].key, i);
+    EXPECT_EQ(all[static_cast<std::size_t>(i)].value, -(i % p));
+  }
+}
+
+TEST(BufferTest, CountsWithoutASignAreNeverNegative) {
+  const std::vector<std::uint32_t> numbers = {1, 3'000'000'000};
+  const Integers integers(numbers);
+  EXPECT_EQ(integers[0], 1);
+  EXPECT_EQ(integers[1], 3'000'000'000);
+  EXPECT_EQ(Integers(std::vector<int>{-1})[0], -1);
+  EXPECT_EQ(Integers(std::vector<std::int64_t>{-1})[0], -1);
 }
 
 TEST(BufferTest, MembersOfBasesAndConstantOnesTravelToo) {

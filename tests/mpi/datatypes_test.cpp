@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "wisp/chain.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/error.hpp"
@@ -85,6 +87,67 @@ TEST(DatatypesMpiTest, DatatypesWithAddressesWorkInEveryAlgorithm) {
   }
   MPI_Type_free(&sent);
   MPI_Type_free(&received);
+}
+
+MPI_Aint place_of_operand = 0;
+
+/// Knows where the data of the datatype are, as functions for such datatypes may.
+void add_at_place(void* in, void* inout, int*, MPI_Datatype*) {
+  const auto at_place = [](void* vector) {
+    return reinterpret_cast<int*>(reinterpret_cast<std::intptr_t>(vector) + place_of_operand);
+  };
+  *at_place(inout) += *at_place(in);
+}
+
+TEST(DatatypesMpiTest, OperandsBehindMpiBottomAreJoinedByEveryAlgorithm) {
+  const Comm comm = world();
+  const int p = comm.size();
+  int value = 0;
+  MPI_Get_address(&value, &place_of_operand);
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed_block(1, 1, &place_of_operand, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  const Buffer here(MPI_BOTTOM, 1, type);
+  const int below = comm.rank() * (comm.rank() + 1) / 2;
+  const auto expect = [&](std::string_view call, std::string_view name, int expected) {
+    EXPECT_EQ(value, expected) << call << ' ' << name;
+    value = comm.rank() + 1;
+  };
+  value = comm.rank() + 1;
+  for (const int commutes : {0, 1}) {
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Op_create(add_at_place, commutes, &op);
+    for (const std::string_view name : algorithms_of("scan")) {
+      comm.scan(in_place(), here, op, {.algorithm = name});
+      expect("scan", name, below + comm.rank() + 1);
+    }
+    for (const std::string_view name : algorithms_of("exscan")) {
+      comm.exscan(in_place(), here, op, {.algorithm = name});
+      expect("exscan", name, comm.rank() == 0 ? 1 : below);
+    }
+    const auto joins_so = [&](std::string_view name) {
+      return commutes == 1 || (name != "circulant" && name != "lanes");
+    };
+    for (const std::string_view name : algorithms_of("allreduce")) {
+      if (!joins_so(name)) continue;
+      comm.allreduce(in_place(), here, op, {.algorithm = name});
+      expect("allreduce", name, p * (p + 1) / 2);
+    }
+    for (const std::string_view name : algorithms_of("reduce")) {
+      if (!joins_so(name)) continue;
+      const CollectiveOptions options{.algorithm = name};
+      const bool is_root = comm.rank() == p - 1;
+      comm.reduce(is_root ? in_place() : here, is_root ? here : Buffer(), op, p - 1, options);
+      expect("reduce", name, is_root ? p * (p + 1) / 2 : comm.rank() + 1);
+    }
+    const Chain chain(comm);
+    chain.scan(in_place(), here, op);
+    expect("scan", "of a chain", below + comm.rank() + 1);
+    chain.exscan(in_place(), here, op);
+    expect("exscan", "of a chain", comm.rank() == 0 ? 1 : below);
+    MPI_Op_free(&op);
+  }
+  MPI_Type_free(&type);
 }
 
 TEST(DatatypesMpiTest, ADatatypeIsFreedWhileAnOperationUsesIt) {

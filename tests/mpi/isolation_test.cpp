@@ -49,7 +49,10 @@ TEST(IsolationTest, GroupsOfMpiBecomeCommunicatorsInAnyOrder) {
     requests.push_back(world.icreate_group(backwards, 1, first));
   }
   requests.push_back(world.icreate(backwards, by_all));
+  Comm replaced = world;
+  requests.push_back(replaced.icreate(std::vector<int>{0}, replaced));
   wait_all(requests);
+  EXPECT_EQ(replaced.empty(), world.rank() != 0);
   EXPECT_EQ(first.rank(), p - 1 - world.rank());
   EXPECT_EQ(by_all.rank(), p - 1 - world.rank());
   const int mine = world.rank();

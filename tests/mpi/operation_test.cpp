@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -122,6 +124,71 @@ TEST(OperationTest, FindsOutNothingForLaterRunsUnlessItIsPersistent) {
       }
     }
   }
+}
+
+/// All ranks come to the end, so that nothing of it is left for a later one.
+TEST(OperationTest, AFunctionThatThrowsDoesNoHarmToTheNextRun) {
+  const Comm comm = world();
+  const int p = comm.size();
+  bool throws = true;
+  const auto add = Operator::on<long>([&](long a, long b) {
+    if (throws) throw 7;
+    return a + b;
+  });
+  long value = 0, sum = 0;
+  const ConstBuffer from = item(std::as_const(value));
+  std::vector<Request> requests;
+  const std::string_view of_functions[] = {"binomial", "radix_4", "radix_32", "ordered", "fixed_order", ""};
+  for (const std::string_view name : of_functions)
+    requests.push_back(comm.reduce_init(from, item(sum), add, 0, {.algorithm = name}));
+  const std::size_t reductions = requests.size();
+  for (const std::string_view name : {"recursive_doubling", "tree", "fixed_order", ""})
+    requests.push_back(comm.allreduce_init(from, item(sum), add, {.algorithm = name}));
+  requests.push_back(Chain(comm).allreduce_init(from, item(sum), add));
+  for (Request& request : requests) {
+    throws = comm.rank() == 0;
+    for (int run = 0; run < 4; ++run) {
+      value = comm.rank() + 100 * run;
+      const bool is_reduce = &request < &requests[reductions];
+      try {
+        request.start();
+        request.wait();
+        if (run > 0 && (comm.rank() == 0 || !is_reduce)) {
+          EXPECT_EQ(sum, p * (p - 1) / 2 + 100 * run * p);
+        }
+      } catch (int thrown) {
+        EXPECT_EQ(thrown, 7);
+        EXPECT_EQ(run, 0);
+        EXPECT_GT(p, 1);
+      }
+      comm.barrier();
+      throws = false;
+    }
+  }
+  std::vector<int> mine = {1}, all(static_cast<std::size_t>(p));
+  const auto merge = [&](void*, void*, void*, void*, void*) { throw 8; };
+  try {
+    comm.gatherm(mine, all, 0, merge);
+    EXPECT_TRUE(comm.rank() > 0 || p == 1);
+  } catch (int thrown) {
+    EXPECT_EQ(thrown, 8);
+  }
+}
+
+TEST(OperationTest, OfAnOperatorThatIsNothingIsAnError) {
+  const Comm comm = world();
+  int sum = 0;
+  int one = 1;
+  for (const Operator& nothing : {Operator::on_whole_vectors(MPI_OP_NULL), Operator::on_bytes({}),
+                                  Operator::on<int>(std::function<int(int, int)>())}) {
+    EXPECT_THROW(comm.allreduce(buffer_of(one), buffer_of(sum), nothing), Error);
+  }
+  // One that cannot be copied, and changes.
+  const auto count = Operator::on<int>([calls = std::make_unique<int>(0), again = 0](int a, int b) mutable {
+    return a + b + ++again * *calls;
+  });
+  comm.allreduce(item(std::as_const(one)), item(sum), count);
+  EXPECT_EQ(sum, comm.size());
 }
 
 TEST(OperationTest, OfAnEmptyCommunicatorIsAnError) {

@@ -150,5 +150,35 @@ TEST_F(RequestTest, AnErrorInAnOperationComesWithItsCompletion) {
   }
 }
 
+TEST_F(RequestTest, AnExceptionCancelsAReceiveThatIsPersistentToo) {
+  int value = 0;
+  try {
+    Request request = comm.receive_init(buffer_of(value), previous, 3);
+    request.start();
+    throw 1;
+  } catch (int) {
+  }
+  comm.barrier();  // what comes earlier is that receive's
+  Request sent = comm.isend(buffer_of(next), next, 3);
+  comm.receive(buffer_of(value), previous, 3);
+  EXPECT_EQ(value, comm.rank());
+  sent.wait();
+}
+
+TEST_F(RequestTest, StartAllChecksAllBeforeItStartsOne) {
+  int value = 0;
+  std::vector<Request> requests(2);
+  requests[0] = comm.send_init(buffer_of(next), next, 4);
+  EXPECT_THROW(start_all(requests), Error);
+  EXPECT_FALSE(requests[0].active());
+  requests[1] = comm.receive_init(buffer_of(value), previous, 4);
+  requests[1].start();
+  EXPECT_THROW(start_all(requests), Error);
+  EXPECT_FALSE(requests[0].active());
+  requests[0].start();
+  wait_all(requests);
+  EXPECT_EQ(value, comm.rank());
+}
+
 }  // namespace
 }  // namespace wisp

@@ -351,6 +351,26 @@ TEST_F(RbcTest, AnInactiveRequestHasAnEmptyStatus) {
   }
 }
 
+TEST_F(RbcTest, StatusesComeWhenAllHaveEnded) {
+  int out = rank, got[2] = {-1, -1}, flag = 1;
+  RBC::Request requests[2];
+  MPI_Status statuses[2] = {};
+  RBC::Irecv(&got[0], 1, MPI_INT, rank, 5, comm, &requests[0]);
+  RBC::Irecv(&got[1], 1, MPI_INT, rank, 6, comm, &requests[1]);
+  RBC::Send(&out, 1, MPI_INT, rank, 5, comm);
+  for (int look = 0; look < 100; ++look) {
+    RBC::Testall(2, requests, &flag, statuses);
+    EXPECT_EQ(flag, 0);
+  }
+  RBC::Send(&out, 1, MPI_INT, rank, 6, comm);
+  for (flag = 0; flag == 0;) RBC::Testall(2, requests, &flag, statuses);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(got[i], rank);
+    EXPECT_EQ(statuses[i].MPI_SOURCE, rank);
+    EXPECT_EQ(statuses[i].MPI_TAG, 5 + i);
+  }
+}
+
 TEST_F(RbcTest, ErrorsNameWhatIsWrong) {
   const auto error = [](auto call) -> std::string {
     try {

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "clusters.hpp"
@@ -53,6 +55,26 @@ TEST(SimulateTest, WhatWasDroppedGivesItsMemoryBack) {
   };
   EXPECT_THROW(simulate(cluster_of(3), thrown), std::runtime_error);
   EXPECT_EQ(detail::FramePool::live_bytes(), before);
+}
+
+TEST(SimulateTest, WrongOptionsAndNoProgramAreErrors) {
+  const auto error = [](const SimulationOptions& options, const std::function<Task<>(Comm)>& program) {
+    try {
+      simulate(options, program);
+    } catch (const Error& thrown) {
+      return std::string(thrown.what());
+    }
+    return std::string("no error");
+  };
+  const auto nothing = [](Comm comm) -> Task<> { co_await barrier(comm); };
+  SimulationOptions options = cluster_of(3);
+  options.tag_upper_bound = 32'766;
+  EXPECT_EQ(error(options, nothing), "wisp::simulate: tag_upper_bound = 32766 is outside 32767..2147483647");
+  options = cluster_of(3);
+  options.mpi_communicators = 0;
+  EXPECT_EQ(error(options, nothing), "wisp::simulate: mpi_communicators = 0 is outside 1..1024");
+  EXPECT_EQ(error(cluster_of(3), [](Comm) { return Task<>(); }),
+            "wisp::simulate: the task of rank 0 is empty");
 }
 
 }  // namespace
