@@ -35,6 +35,11 @@ concept HasDatatype = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_
     std::same_as<T, std::complex<double>> || std::same_as<T, std::complex<long double>> || HasMembers<T>;
 
 namespace detail {
+/// As std::float32_t has that of float.
+template <class T, class Known>
+inline constexpr bool has_format_of =
+    std::is_floating_point_v<T> &&
+    sizeof(T) == sizeof(Known) && std::numeric_limits<T>::digits == std::numeric_limits<Known>::digits;
 template <HasMembers T>
 MPI_Datatype datatype_of_struct();
 }  // namespace detail
@@ -57,12 +62,12 @@ MPI_Datatype datatype_of() {
     return MPI_WCHAR;
   else if constexpr (std::same_as<T, bool>)
     return MPI_CXX_BOOL;
-  else if constexpr (std::same_as<T, float>)
-    return MPI_FLOAT;
-  else if constexpr (std::same_as<T, double>)
-    return MPI_DOUBLE;
   else if constexpr (std::same_as<T, long double>)
     return MPI_LONG_DOUBLE;
+  else if constexpr (detail::has_format_of<T, float>)
+    return MPI_FLOAT;
+  else if constexpr (detail::has_format_of<T, double>)
+    return MPI_DOUBLE;
   else if constexpr (std::same_as<T, std::complex<float>>)
     return MPI_C_FLOAT_COMPLEX;
   else if constexpr (std::same_as<T, std::complex<double>>)
@@ -77,13 +82,6 @@ MPI_Datatype datatype_of() {
     return MPI_LONG_LONG;
   else if constexpr (std::same_as<T, unsigned long long>)
     return MPI_UNSIGNED_LONG_LONG;
-  // std::float32_t and std::float64_t
-  else if constexpr (std::is_floating_point_v<T> && sizeof(T) == sizeof(float) &&
-                     std::numeric_limits<T>::digits == std::numeric_limits<float>::digits)
-    return MPI_FLOAT;
-  else if constexpr (std::is_floating_point_v<T> && sizeof(T) == sizeof(double) &&
-                     std::numeric_limits<T>::digits == std::numeric_limits<double>::digits)
-    return MPI_DOUBLE;
   else if constexpr (std::is_integral_v<T> && sizeof(T) == 4)
     return std::is_signed_v<T> ? MPI_INT : MPI_UNSIGNED;
   else if constexpr (std::is_integral_v<T> && sizeof(T) == 2)
