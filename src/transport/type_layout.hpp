@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <utility>
 
@@ -39,8 +40,9 @@ class ScratchVector {
       : bytes_(count == 0 ? 0 : as_size(layout.true_extent) + (count - 1) * as_size(std::abs(layout.extent))),
         memory_(static_cast<std::byte*>(FramePool::allocate(bytes_))),
         // With a negative extent, elements follow each other downwards.
-        data_(memory_ - layout.true_lower +
-              (count > 0 && layout.extent < 0 ? -static_cast<MPI_Aint>(count - 1) * layout.extent : 0)) {}
+        data_(at(memory_,
+                 (count > 0 && layout.extent < 0 ? -static_cast<MPI_Aint>(count - 1) * layout.extent : 0) -
+                     layout.true_lower)) {}
   explicit ScratchVector(std::size_t bytes)
       : bytes_(bytes), memory_(static_cast<std::byte*>(FramePool::allocate(bytes))), data_(memory_) {}
   ScratchVector(ScratchVector&& other) noexcept { swap(other); }
@@ -67,6 +69,12 @@ class ScratchVector {
   }
 
  private:
+  /// By numbers: of a datatype of absolute addresses it is far outside of the memory.
+  static std::byte* at(std::byte* memory, MPI_Aint offset) {
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(memory) +
+                                        static_cast<std::uintptr_t>(offset));
+  }
+
   std::size_t bytes_ = 0;
   std::byte* memory_ = nullptr;
   std::byte* data_ = nullptr;

@@ -100,6 +100,9 @@ void add_at_place(void* in, void* inout, int*, MPI_Datatype*) {
 }
 
 TEST(DatatypesMpiTest, OperandsBehindMpiBottomAreJoinedByEveryAlgorithm) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "for such datatypes, pointers are outside of their memory";
+#endif
   const Comm comm = world();
   const int p = comm.size();
   int value = 0;
