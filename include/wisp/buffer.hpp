@@ -42,6 +42,8 @@ inline constexpr bool has_format_of =
     sizeof(T) == sizeof(Known) && std::numeric_limits<T>::digits == std::numeric_limits<Known>::digits;
 template <HasMembers T>
 MPI_Datatype datatype_of_struct();
+/// Bytes of data of so many elements.
+std::size_t bytes_in(std::size_t count, MPI_Datatype type);
 }  // namespace detail
 
 /// The MPI datatype of a C++ arithmetic, enumeration, byte or complex type, or of a struct with members_of;

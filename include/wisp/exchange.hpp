@@ -8,11 +8,11 @@
 
 #include "wisp/buffer.hpp"
 #include "wisp/error.hpp"
-#include "wisp/operator.hpp"
 
 namespace wisp {
 
 namespace detail {
+/// Elements in memory, of their data without gaps.
 void unpack_elements(const std::byte* from, const Buffer& to);
 }  // namespace detail
 

@@ -19,8 +19,6 @@ class Operator;
 namespace detail {
 
 class Transport;
-/// Bytes of data of so many elements.
-std::size_t bytes_in(std::size_t count, MPI_Datatype type);
 /// The same operator, whose work takes time where time is simulated.
 Operator metered(const Operator& op, Transport& transport);
 /// The same, which keeps the first exception, and from then on does nothing.

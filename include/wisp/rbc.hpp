@@ -136,7 +136,7 @@ class Request {
     if (state_ != nullptr && state_->of_mpi != MPI_REQUEST_NULL) {
       return MPI_Test(&state_->of_mpi, flag, status);
     }
-    const bool is_done = state_ == nullptr || has_ended();
+    const bool is_done = has_ended();
     *flag = is_done ? 1 : 0;
     if (is_done) put(take(), status);
     return MPI_SUCCESS;

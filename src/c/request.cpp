@@ -1,4 +1,4 @@
-#include <set>
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -200,11 +200,11 @@ int WISP_Start(WISP_Request* request) {
 int WISP_Startall(int count, WISP_Request requests[]) {
   return guarded("WISP_Startall", [&] {
     const auto all = array_of(requests, checked_count(count, "count"), "requests");
-    std::set<WISP_Request> seen;
-    for (WISP_Request request : all) {
-      persistent_of(request).check_start("WISP_Startall");
-      if (!seen.insert(request).second) throw Error(MPI_ERR_REQUEST, "requests: one is there twice");
-    }
+    for (WISP_Request request : all) persistent_of(request).check_start("WISP_Startall");
+    std::vector<WISP_Request> sorted(all.begin(), all.end());
+    std::ranges::sort(sorted);
+    if (std::ranges::adjacent_find(sorted) != sorted.end())
+      throw Error(MPI_ERR_REQUEST, "requests: one is there twice");
     for (WISP_Request request : all) request->request.start();
   });
 }

@@ -5,6 +5,7 @@
 #include "collectives/call.hpp"
 #include "collectives/checks.hpp"
 #include "collectives/host_operands.hpp"
+#include "collectives/run_to_the_end.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/split.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "collectives/host_operands.hpp"
 #include "collectives/operation_body.hpp"
+#include "collectives/run_to_the_end.hpp"
 #include "transport/throw_error.hpp"
 
 namespace wisp {

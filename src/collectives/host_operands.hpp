@@ -43,16 +43,4 @@ Task<> run_on_host(Channel channel, Arguments given, Run* run) {
   operands.write_back();
 }
 
-/// The same of what has a function of the program's own: one that throws does so when the operation has come
-/// to its end, as on all other ranks; else messages would stay, to be taken for those of a later one.
-template <class Channel, class Run>
-Task<> run_to_the_end(Channel channel, Arguments given, Run* run) {
-  const auto failure = std::make_shared<std::exception_ptr>();
-  const Arguments keeping = given.keeping_failure(failure);
-  Task<> task = given.is_joined_on_device() ? run_on_host(std::move(channel), keeping, run)
-                                            : run(std::move(channel), keeping);
-  co_await std::move(task);
-  if (*failure != nullptr) std::rethrow_exception(*failure);
-}
-
 }  // namespace wisp::detail

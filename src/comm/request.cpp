@@ -86,7 +86,6 @@ Request& Request::operator=(Request&& other) noexcept {
 
 void Request::check_start(const char* call) const {
   if (!is_persistent()) detail::throw_error(MPI_ERR_REQUEST, "{}: the request is not persistent", call);
-  const detail::EngineLock lock = detail::lock(context_, call);
   if (active()) detail::throw_error(MPI_ERR_REQUEST, "{}: the request is active already", call);
   if (context_->world->closed())
     detail::throw_error(MPI_ERR_COMM, "{}: the MPI communicator below has been freed", call);

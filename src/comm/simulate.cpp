@@ -142,10 +142,10 @@ void check_times(const SimulationOptions& options) {
 
 SimulationReport simulate(const SimulationOptions& options, const std::function<Task<>(Comm)>& program) {
   detail::check_within(MPI_ERR_ARG, "wisp::simulate", "ranks", options.ranks, 1, 1 << 24);
-  detail::check_within(MPI_ERR_ARG, "wisp::simulate", "tag_upper_bound", options.tag_upper_bound, 32'767,
-                       INT_MAX);
+  detail::check_within(MPI_ERR_ARG, "wisp::simulate", "tag_upper_bound", options.tag_upper_bound,
+                       detail::World::least_tag_upper_bound, INT_MAX);
   detail::check_within(MPI_ERR_ARG, "wisp::simulate", "mpi_communicators", options.mpi_communicators, 1,
-                       1024);
+                       detail::World::most_mpi_comms);
   check_times(options);
   if (!options.nodes.empty() && options.nodes.size() != detail::as_size(options.ranks)) {
     detail::throw_error(MPI_ERR_ARG, "wisp::simulate: nodes has {} entries, but there are {} ranks",

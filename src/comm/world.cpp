@@ -23,7 +23,6 @@ namespace {
 
 /// Open MPI gives the attribute to MPI_COMM_WORLD and its duplicates alone; it is the same for all.
 int tag_upper_bound_of(MPI_Comm comm) {
-  constexpr int least_of_any_mpi = 32767;
   for (const MPI_Comm with_attribute : {comm, MPI_COMM_WORLD}) {
     if (with_attribute == MPI_COMM_WORLD && !has_mpi_world()) break;
     void* value = nullptr;
@@ -31,7 +30,7 @@ int tag_upper_bound_of(MPI_Comm comm) {
     check_mpi(MPI_Comm_get_attr(with_attribute, MPI_TAG_UB, &value, &exists), "MPI_Comm_get_attr");
     if (exists != 0) return *static_cast<int*>(value);
   }
-  return least_of_any_mpi;
+  return World::least_tag_upper_bound;
 }
 
 std::string name_of(MPI_Comm comm) {
@@ -188,7 +187,7 @@ void World::drop_named_code(int code) noexcept {
 std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
   constexpr const char* call = "wisp::Comm::duplicate";
   check_comm(comm, call);
-  check_within(MPI_ERR_ARG, call, "mpi_communicators", mpi_comms, 1, 1024);
+  check_within(MPI_ERR_ARG, call, "mpi_communicators", mpi_comms, 1, most_mpi_comms);
   MpiEngine::of_process(comm)->check_thread(call);
   std::shared_ptr<World> world =
       attribute_of<World, 0>(comm, [&] { return over_duplicates(comm, mpi_comms); });

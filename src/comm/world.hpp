@@ -26,10 +26,13 @@ bool environment_says_check();
 /// What one process keeps for each attached MPI communicator (or simulated cluster).
 class World {
  public:
+  static constexpr int least_tag_upper_bound = 32767;  ///< of any MPI
+  static constexpr int most_mpi_comms = 1024;
+
   struct Facts {
     int rank = 0;
     int size = 0;
-    int tag_upper_bound = 32767;
+    int tag_upper_bound = least_tag_upper_bound;
     int mpi_comms = 1;  ///< that carry messages: each has codes of its own
     /// How messages cost, the same on all ranks.
     Machine machine;
