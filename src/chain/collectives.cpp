@@ -29,7 +29,7 @@ struct ChainRun {
     return is_on_device ? run_on_host(std::move(link), for_one_run, run) : run(std::move(link), for_one_run);
   }
   void prepare_to_repeat() {}
-  Alike alike() const { return given.alike(); }
+  Alike alike() const { return given.alike(""); }
   void own_arguments(KeptArguments& kept) { given.own_arguments(kept); }
 };
 

@@ -1,5 +1,6 @@
-// With WISP_CHECK=1, ranks compare their calls before a collective: operation, root, bytes, operator and
-// datatype travel as a list of numbers that rank 0 broadcasts, whatever each rank is about to do.
+// With WISP_CHECK=1, ranks compare their calls before a collective: operation, root, bytes, operator,
+// datatype and algorithm travel as a list of numbers that rank 0 broadcasts, whatever each rank is about to
+// do.
 
 #include "collectives/alike.hpp"
 
@@ -17,6 +18,8 @@ namespace wisp::detail {
 namespace {
 
 constexpr std::size_t name_words = 5;
+constexpr std::size_t algorithm_words = 3;
+constexpr std::size_t algorithm_at = name_words + Said().size();
 
 std::int64_t number_of_types(const Alike& mine) {
   if (mine.bytes <= 0 || mine.type == MPI_DATATYPE_NULL) return any_number;
@@ -26,18 +29,26 @@ std::int64_t number_of_types(const Alike& mine) {
                    : any_number;  // one bit less: none is negative
 }
 
-std::string name_in(const std::vector<std::int64_t>& words) {
-  std::string name(name_words * sizeof(std::int64_t), '\0');
-  std::memcpy(name.data(), words.data(), name.size());
-  return name.c_str();
+/// Cut where it is longer than `count` words.
+void append(std::vector<std::int64_t>& words, std::string_view text, std::size_t count) {
+  const std::size_t begin = words.size();
+  words.resize(begin + count);
+  text.copy(reinterpret_cast<char*>(&words[begin]), count * sizeof(std::int64_t) - 1);
+}
+
+std::string text_in(const std::vector<std::int64_t>& words, std::size_t begin, std::size_t count) {
+  std::string text(count * sizeof(std::int64_t), '\0');
+  std::memcpy(text.data(), &words[begin], text.size());
+  return text.c_str();
 }
 
 }  // namespace
 
-std::vector<std::int64_t> words_of(const char* call, const Said& said) {
-  std::vector<std::int64_t> words(name_words);
-  std::memcpy(words.data(), call, std::min(std::strlen(call), name_words * sizeof(std::int64_t) - 1));
+std::vector<std::int64_t> words_of(const char* call, const Said& said, std::string_view algorithm) {
+  std::vector<std::int64_t> words;
+  append(words, call, name_words);
   words.insert(words.end(), said.begin(), said.end());
+  append(words, algorithm, algorithm_words);
   return words;
 }
 
@@ -47,14 +58,14 @@ TwoSaid said_of_same_call(const char* call, const Difference& found) {
                 "{}: rank {} does not call what rank 0 calls: a collective of a chain, or none", call,
                 found.rank);
   }
-  const std::string here = name_in(found.values);
-  const std::string there = name_in(found.root_values);
+  const std::string here = text_in(found.values, 0, name_words);
+  const std::string there = text_in(found.root_values, 0, name_words);
   if (here != there) {
     throw_error(MPI_ERR_OTHER, "{}: rank {} calls {} where rank 0 calls {}", call, found.rank, here, there);
   }
   TwoSaid said{};
-  std::copy(found.values.begin() + name_words, found.values.end(), said.there.begin());
-  std::copy(found.root_values.begin() + name_words, found.root_values.end(), said.of_root.begin());
+  std::copy_n(found.values.begin() + name_words, said.there.size(), said.there.begin());
+  std::copy_n(found.root_values.begin() + name_words, said.of_root.size(), said.of_root.begin());
   return said;
 }
 
@@ -64,17 +75,25 @@ Said said_of(const Alike& mine) {
 
 void throw_difference(const char* call, const Difference& found) {
   const auto [there, of_root] = said_of_same_call(call, found);
+  const auto differ = [&](std::size_t i) {
+    return there[i] != of_root[i] && there[i] != any_number && of_root[i] != any_number;
+  };
   const char* what[] = {"root", "bytes"};
   for (std::size_t i = 0; i < 2; ++i) {
-    if (there[i] == of_root[i]) continue;
+    if (!differ(i)) continue;
     throw_error(i == 0 ? MPI_ERR_ROOT : MPI_ERR_TRUNCATE, "{}: {} = {} on rank {}, but {} on rank 0", call,
                 what[i], there[i], found.rank, of_root[i]);
   }
-  if (there[2] == of_root[2]) {
+  if (differ(2)) {
+    throw_error(MPI_ERR_OP, "{}: the operator of rank {} is not that of rank 0", call, found.rank);
+  }
+  if (differ(3)) {
     throw_error(MPI_ERR_TYPE, "{}: the datatype of rank {} has other elements than that of rank 0", call,
                 found.rank);
   }
-  throw_error(MPI_ERR_OP, "{}: the operator of rank {} is not that of rank 0", call, found.rank);
+  throw_error(MPI_ERR_ARG, "{}: algorithm = {} on rank {}, but {} on rank 0", call,
+              text_in(found.values, algorithm_at, algorithm_words), found.rank,
+              text_in(found.root_values, algorithm_at, algorithm_words));
 }
 
 }  // namespace wisp::detail

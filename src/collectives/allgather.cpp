@@ -77,6 +77,7 @@ constinit const Collective allgatherm_row{"allgatherm", allgatherm_algorithms};
   std::size_t bytes = 0;
   for (int rank = 0; rank < comm.size(); ++rank) bytes += detail::bytes_of_block(receive, rank);
   call.given.bytes = detail::signed_of(bytes);
+  if (receive.types.empty()) call.given.type = receive.type;
   return detail::make_operation(comm, detail::allgatherv_row, options, std::move(call),
                                 bytes / detail::as_size(comm.size()));
 }

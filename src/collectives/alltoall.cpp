@@ -166,6 +166,7 @@ namespace {
   call.given.send = send;
   call.given.receive = receive;
   call.given.bytes = detail::signed_of(detail::bytes_of(receive) / detail::as_size(comm.size()));
+  call.given.type = receive.type;
   return detail::make_operation(comm, detail::alltoall_row, options, std::move(call));
 }
 

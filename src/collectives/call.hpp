@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "collectives/alike.hpp"
@@ -69,7 +70,7 @@ struct Arguments {
   }
   /// Whether they are joined by MPI or by a function of the program's, neither of which can read a device.
   bool is_joined_on_device() const { return !op.is_null() && is_on_device(); }
-  Alike alike() const { return {root, bytes, op.mpi_op(), type}; }
+  Alike alike(std::string_view algorithm) const { return {root, bytes, op.mpi_op(), type, algorithm}; }
   void own_arguments(KeptArguments& kept);
 };
 

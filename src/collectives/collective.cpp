@@ -199,7 +199,7 @@ struct AlgorithmRun {
   void prepare_to_repeat() {
     if (algorithm->make_memory != nullptr) given.memory = algorithm->make_memory();
   }
-  Alike alike() const { return given.alike(); }
+  Alike alike() const { return given.alike(algorithm->name); }
   void own_arguments(KeptArguments& kept) { given.own_arguments(kept); }
 };
 

@@ -193,6 +193,32 @@ TEST(FaultsTest, WithChecksDifferentCallsAreErrorsThatNameTheDifference) {
               return allreduce(c, in_place(), data, c.rank() == 1 ? MPI_MAX : MPI_SUM);
             }),
             "wisp::allreduce: the operator of rank 1 is not that of rank 0");
+  EXPECT_EQ(error([](Comm c, Data data, Data) {
+              CollectiveOptions options;
+              options.algorithm = c.rank() == 2 ? "binomial" : "circulant";
+              return bcast(c, data, 0, options);
+            }),
+            "wisp::bcast: algorithm = binomial on rank 2, but circulant on rank 0");
+  EXPECT_EQ(error([](Comm c, Data data, Data) {
+              CollectiveOptions options;
+              options.reproducible = c.rank() == 1;
+              if (c.rank() != 1) options.algorithm = "circulant";
+              return allreduce(c, in_place(), data, MPI_SUM, options);
+            }),
+            "wisp::allreduce: algorithm = fixed_order on rank 1, but circulant on rank 0");
+  const auto floats = [](Data ints, bool instead) {
+    return Buffer(ints.data(), ints.size(), instead ? MPI_FLOAT : MPI_INT);
+  };
+  EXPECT_EQ(
+      error([=](Comm c, Data data, Data) { return alltoall(c, in_place(), floats(data, c.rank() == 2)); }),
+      "wisp::alltoall: the datatype of rank 2 has other elements than that of rank 0");
+  EXPECT_EQ(error([=](Comm c, Data data, Data more) -> Task<> {
+              const std::vector<int> counts(5, 10), displacements{0, 10, 20, 30, 40};
+              const bool instead = c.rank() == 2;
+              co_await allgatherv(c, floats(data, instead),
+                                  {more.data(), counts, displacements, instead ? MPI_FLOAT : MPI_INT});
+            }),
+            "wisp::allgatherv: the datatype of rank 2 has other elements than that of rank 0");
   EXPECT_EQ(error([](Comm c, Data data, Data more) { return gather(c, data, more, c.rank() == 1 ? 1 : 0); }),
             "wisp::gather: root = 1 on rank 1, but 0 on rank 0");
   EXPECT_EQ(error([](Comm c, Data data, Data more) { return allgather(c, data, more); }), "none");

@@ -104,6 +104,10 @@ const std::vector<Case> cases = {
        c.rank() == 1 ? second() : first();
        c.rank() == 1 ? first() : second(); }},
     {"operation_unchecked", false, "different operations in the same place|wisp::barrier|wisp::allreduce", [](const Comm& c) { c.rank() == 0 ? c.bcast(numbers.of(4), 2) : c.allreduce(numbers.of(4), numbers.to(4), MPI_SUM); }},
+    {"operation_algorithm", true, "wisp::bcast: algorithm = binomial on rank 2, but circulant on rank 0", [](const Comm& c) {
+       wisp::CollectiveOptions options;
+       options.algorithm = c.rank() == 2 ? "binomial" : "circulant";
+       c.bcast(numbers.of(4), 0, options); }},
 
     // The count
     {"count_bcast", true, "wisp::bcast: bytes = 12 on rank 1, but 16 on rank 0", [](const Comm& c) { c.bcast(numbers.of(c.rank() == 1 ? 3 : 4), 0); }},
