@@ -13,7 +13,7 @@ Task<> model_mpi_creation(Channel members) {
   std::vector<std::uint64_t> mask(32, ~std::uint64_t{0});
   std::vector<std::uint64_t> common(32);
   co_await detail::allreduce_on(members, mask, common, MPI_BAND);
-  const auto& transport = dynamic_cast<detail::SimulatedTransport&>(members.world().transport());
+  const auto& transport = dynamic_cast<detail::SimulatedTransport&>(members.world().transport().inner());
   transport.cluster().work(transport.rank(), 10e-9 * members.size());
 }
 

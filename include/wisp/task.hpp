@@ -173,6 +173,10 @@ inline JoinedChild join_child(Task<> task, Join&) {
   co_await std::move(task);
 }
 
+inline Task<> nothing() {
+  co_return;
+}
+
 }  // namespace detail
 
 /// Runs all tasks at once and ends when every one has ended; only then an exception (the first) passes on,

@@ -80,8 +80,9 @@ ConstBlocks blocks(const On& on, const void* address, const Count* counts, const
   wisp::c::blocks(on, address, counts, displs, types, {#counts, #displs, #types})
 
 /// Where only the root's argument counts, that of others is not looked at.
-inline bool is_at_root(const Comm& comm, int root) {
-  return comm.rank() == root;
+template <class On>
+bool is_at_root(const On& on, int root) {
+  return on.rank() == root;
 }
 
 /// In place, the whole input is in the output buffer.

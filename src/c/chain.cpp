@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "c/block_arguments.hpp"
 #include "c/shims.hpp"
 #include "chain/link.hpp"
 #include "transport/throw_error.hpp"
@@ -129,26 +130,6 @@ Order order_of(const WISP_Order* given) {
   return order;
 }
 
-Buffer vector_of(void* address, MPI_Count count, MPI_Datatype type) {
-  return to_receive(address, count, type, "count");
-}
-ConstBuffer input_of(const void* address, MPI_Count count, MPI_Datatype type) {
-  return to_send(address, count, type, "count");
-}
-
-/// One side of a gather, with a block for each rank.
-std::size_t all_count(const Chain& on, MPI_Count count, const char* name) {
-  return checked_count(count, name) * as_size(on.size());
-}
-Buffer all_blocks(const Chain& on, void* address, MPI_Count count, MPI_Datatype type, int root) {
-  if (on.rank() != root) return {};
-  return {address, all_count(on, count, "recvcount"), type};
-}
-ConstBuffer all_blocks(const Chain& on, const void* address, MPI_Count count, MPI_Datatype type, int root) {
-  if (on.rank() != root) return {};
-  return {address, all_count(on, count, "sendcount"), type};
-}
-
 void put(int* to, int value) {
   if (to != nullptr) *to = value;
 }
@@ -238,56 +219,58 @@ int WISP_Chain_ito_comm(WISP_Chain chain, WISP_Comm* newcomm, WISP_Request* requ
 /* Collectives, as those of MPI; operators are applied in rank order. */
 WISP_FACES(barrier, (), ())
 WISP_FACES(bcast, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, ),
-           (vector_of(buffer, count, datatype), root, ))
+           (to_receive(buffer, count, datatype, "count"), root, ))
 WISP_FACES(reduce,
            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
             int root, ),
-           (input_of(sendbuf, count, datatype), vector_of(recvbuf, count, datatype), op, root, ))
+           (to_send(sendbuf, count, datatype, "count"), to_receive(recvbuf, count, datatype, "count"), op,
+            root, ))
 WISP_FACES(allreduce,
            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
-           (input_of(sendbuf, count, datatype), vector_of(recvbuf, count, datatype), op, ))
+           (to_send(sendbuf, count, datatype, "count"), to_receive(recvbuf, count, datatype, "count"), op, ))
 WISP_FACES(scan, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
-           (input_of(sendbuf, count, datatype), vector_of(recvbuf, count, datatype), op, ))
+           (to_send(sendbuf, count, datatype, "count"), to_receive(recvbuf, count, datatype, "count"), op, ))
 WISP_FACES(exscan, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
-           (input_of(sendbuf, count, datatype), vector_of(recvbuf, count, datatype), op, ))
+           (to_send(sendbuf, count, datatype, "count"), to_receive(recvbuf, count, datatype, "count"), op, ))
 /* Over the ranks up to this one, and over those from this one on, at once; the second without this rank. */
 WISP_FACES(double_scan,
            (const void* sendbuf, void* before, void* after, MPI_Count count, MPI_Datatype datatype,
             MPI_Op op, ),
-           (input_of(sendbuf, count, datatype), vector_of(before, count, datatype),
-            vector_of(after, count, datatype), op, ))
+           (to_send(sendbuf, count, datatype, "count"), to_receive(before, count, datatype, "count"),
+            to_receive(after, count, datatype, "count"), op, ))
 WISP_FACES(double_exscan,
            (const void* sendbuf, void* before, void* after, MPI_Count count, MPI_Datatype datatype,
             MPI_Op op, ),
-           (input_of(sendbuf, count, datatype), vector_of(before, count, datatype),
-            vector_of(after, count, datatype), op, ))
+           (to_send(sendbuf, count, datatype, "count"), to_receive(before, count, datatype, "count"),
+            to_receive(after, count, datatype, "count"), op, ))
 /* Scans that begin anew where a rank's color (as in WISP_Split) is not that of its left neighbor. */
 WISP_FACES(segmented_scan,
            (const void* color, int color_count, MPI_Datatype color_type, const void* sendbuf, void* recvbuf,
             MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
-           (label_of("color", color, color_count, color_type), input_of(sendbuf, count, datatype),
-            vector_of(recvbuf, count, datatype), op, ))
+           (label_of("color", color, color_count, color_type), to_send(sendbuf, count, datatype, "count"),
+            to_receive(recvbuf, count, datatype, "count"), op, ))
 WISP_FACES(segmented_exscan,
            (const void* color, int color_count, MPI_Datatype color_type, const void* sendbuf, void* recvbuf,
             MPI_Count count, MPI_Datatype datatype, MPI_Op op, ),
-           (label_of("color", color, color_count, color_type), input_of(sendbuf, count, datatype),
-            vector_of(recvbuf, count, datatype), op, ))
+           (label_of("color", color, color_count, color_type), to_send(sendbuf, count, datatype, "count"),
+            to_receive(recvbuf, count, datatype, "count"), op, ))
 /* Counts are those of one rank's block. */
 WISP_FACES(gather,
            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
             MPI_Count recvcount, MPI_Datatype recvtype, int root, ),
            (to_send(sendbuf, sendcount, sendtype, "sendcount"),
-            all_blocks(on, recvbuf, recvcount, recvtype, root), root, ))
+            is_at_root(on, root) ? all_blocks(on, recvbuf, recvcount, recvtype, "recvcount") : Buffer(),
+            root, ))
 WISP_FACES(scatter,
            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
             MPI_Count recvcount, MPI_Datatype recvtype, int root, ),
-           (all_blocks(on, sendbuf, sendcount, sendtype, root),
+           (is_at_root(on, root) ? all_blocks(on, sendbuf, sendcount, sendtype, "sendcount") : ConstBuffer(),
             to_receive(recvbuf, recvcount, recvtype, "recvcount"), root, ))
 WISP_FACES(allgather,
            (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
             MPI_Count recvcount, MPI_Datatype recvtype, ),
            (to_send(sendbuf, sendcount, sendtype, "sendcount"),
-            all_blocks(on, recvbuf, recvcount, recvtype, on.rank()), ))
+            all_blocks(on, recvbuf, recvcount, recvtype, "recvcount"), ))
 
 int WISP_Split(WISP_Chain chain, const void* color, int color_count, MPI_Datatype color_type,
                const WISP_Order* color_order, const void* key, int key_count, MPI_Datatype key_type,

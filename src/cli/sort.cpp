@@ -48,6 +48,7 @@ struct SortArguments {
 };
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+constexpr std::uint64_t least_memory = 4 * mebibyte;  ///< of a rank
 
 /// Lets an option take bytes, at least one: "500M" is 500 · 2^20.
 void take_size(CLI::Option& option) {
@@ -131,7 +132,6 @@ void check_arguments(const Comm& comm, const SortArguments& arguments) {
     throw BadInput(fmt::format("wisp sort: -t '{}' is not one character", arguments.separator));
   if (arguments.check && arguments.output == standard_stream)
     throw BadInput("wisp sort: --check needs an OUTPUT that can be read again");
-  constexpr std::uint64_t least_memory = 4 * mebibyte;
   if (arguments.memory_limit > 0 && arguments.memory_limit < least_memory) {
     throw BadInput(fmt::format("wisp sort: --memory-limit {} is less than the {} bytes that a rank needs",
                                arguments.memory_limit, least_memory));
@@ -164,8 +164,8 @@ struct MemoryPlan {
 };
 
 MemoryPlan plan_memory(const Comm& comm, const SortArguments& arguments) {
-  const std::uint64_t limit =
-      arguments.memory_limit > 0 ? arguments.memory_limit : memory_of_a_rank(comm) / 2;
+  const std::uint64_t limit = arguments.memory_limit > 0 ? arguments.memory_limit
+                                                         : std::max(least_memory, memory_of_a_rank(comm) / 2);
   std::error_code error;
   std::uint64_t bytes = std::filesystem::file_size(arguments.input, error);
   comm.bcast(buffer_of(bytes), 0);                                              // it may grow

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "wisp/detail/sort/balance.hpp"
+#include "wisp/detail/balance.hpp"
 
 namespace wisp::cli {
 namespace {

@@ -327,21 +327,20 @@ void RunStore::add(Block block) {
 }
 
 void RunStore::write(const Block& block) {
-  const auto fail = [&] {
+  const auto fail = [&](int error) {
     problem_ = fmt::format("wisp sort: temporary files in {} failed: {}; see --temporary-directory", folder_,
-                           std::strerror(errno));
+                           std::strerror(error));
   };
   if (file_ < 0) {
     std::string name = folder_ + "/wisp-sort-XXXXXX";
     file_ = mkstemp(name.data());
-    if (file_ < 0) return fail();
+    if (file_ < 0) return fail(errno);
     unlink(name.c_str());  // nothing is left, however this ends
   }
-  for (std::size_t done = 0; done < block.size;) {
-    const ssize_t written = ::write(file_, block.bytes.get() + done, block.size - done);
-    if (written < 0 && errno != EINTR) return fail();
-    if (written > 0) done += static_cast<std::size_t>(written);
-  }
+  const auto write_rest = [&](std::size_t done) {
+    return ::write(file_, block.bytes.get() + done, block.size - done);
+  };
+  if (const int error = move_all(block.size, write_rest)) return fail(error);
   file_bytes_ += block.size;
 }
 

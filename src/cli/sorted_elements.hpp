@@ -10,7 +10,7 @@
 #include "cli/sort_chunks.hpp"
 #include "cli/sort_file.hpp"
 #include "wisp/comm.hpp"
-#include "wisp/detail/sort/balance.hpp"
+#include "wisp/detail/balance.hpp"
 
 // The elements of a sort: chunks become sorted runs, and slices of all runs are merged across ranks.
 

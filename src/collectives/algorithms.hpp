@@ -34,10 +34,6 @@ inline int circulant_pieces_of(const Channel& channel, std::size_t bytes, std::s
   return circulant_pieces(channel.machine(), bytes, ceil_log2(channel.size()), units);
 }
 
-inline Task<> nothing() {
-  co_return;
-}
-
 Task<> barrier_tree(Channel channel);
 
 Task<> bcast_tree(Channel channel, Buffer buffer, int root, int radix_bits);

@@ -19,20 +19,14 @@ using ExchangeOfAll = Task<>(Channel channel, BlockList send, BlockList receive)
 template <class Exchange>
 Task<> exchange_in_place(Channel channel, BlockList receive, Exchange exchange) {
   std::vector<std::int64_t> counts;
-  std::vector<std::int64_t> begins;
-  std::size_t end = 0;
-  for (int rank = 0; rank < channel.size(); ++rank) {
-    begins.push_back(static_cast<std::int64_t>(end));
-    counts.push_back(static_cast<std::int64_t>(receive.bytes(rank)));
-    end += receive.bytes(rank);
-  }
-  const ScratchVector packed(end);
-  for (int rank = 0; rank < channel.size(); ++rank) {
-    const auto begin = as_size(begins[as_size(rank)]);
-    if (receive.bytes(rank) > 0) pack(receive(rank), receive.layout(rank), packed.data() + begin);
+  for (int rank = 0; rank < channel.size(); ++rank) counts.push_back(signed_of(receive.bytes(rank)));
+  const ScratchVector packed(as_size(std::reduce(counts.begin(), counts.end())));
+  std::byte* next = packed.data();
+  for (int rank = 0; rank < channel.size(); next += counts[as_size(rank++)]) {
+    if (receive.bytes(rank) > 0) pack(receive(rank), receive.layout(rank), next);
   }
   const BlockList copies =
-      BlockList::irregular(ConstBlocks(packed.data(), counts, begins, MPI_PACKED), channel.size());
+      BlockList::irregular(ConstBlocks(packed.data(), counts, {}, MPI_PACKED), channel.size());
   co_await exchange(channel, copies, receive);
 }
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "pattern/segments.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/blocks.hpp"
+#include "wisp/detail/balance.hpp"
 
 namespace wisp::detail {
 
@@ -28,7 +28,7 @@ class BlockList {
   /// A vector cut as evenly as it can be.
   static BlockList even(const Buffer& all, int ranks) {
     BlockList list = regular(all, ranks);
-    list.even_ = EvenSegments(all.count, ranks);
+    list.even_ = Balance(all.count, ranks);
     return list;
   }
   static BlockList even(const ConstBuffer& all, int ranks) { return even(writable(all), ranks); }
@@ -87,7 +87,7 @@ class BlockList {
   Integers displacements_;
   std::span<const MPI_Datatype> types_;
   std::vector<std::size_t> begins_;  ///< in elements, of irregular blocks that follow each other; and the end
-  std::optional<EvenSegments> even_;
+  std::optional<Balance> even_;
 };
 
 inline BlockList BlockList::irregular(const Blocks& blocks, int ranks) {

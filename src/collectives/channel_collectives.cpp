@@ -27,16 +27,8 @@ Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive) {
 }
 
 Task<> allgatherv_on(Channel channel, ConstBuffer send, std::byte* receive, std::vector<std::size_t> sizes) {
-  std::vector<std::int64_t> counts;
-  std::vector<std::int64_t> begins;
-  std::int64_t end = 0;
-  for (const std::size_t size : sizes) {
-    begins.push_back(end);
-    counts.push_back(signed_of(size));
-    end += counts.back();
-  }
-  const BlockList blocks =
-      BlockList::irregular(ConstBlocks(receive, counts, begins, MPI_BYTE), channel.size());
+  const std::vector<std::int64_t> counts(sizes.begin(), sizes.end());
+  const BlockList blocks = BlockList::irregular(ConstBlocks(receive, counts, {}, MPI_BYTE), channel.size());
   co_await allgather_circulant(std::move(channel), send, blocks);
 }
 

@@ -1,6 +1,7 @@
 #include "collectives/collective.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "collectives/host_operands.hpp"
@@ -95,12 +96,14 @@ struct Cheapest {
   double seconds = -1;
 };
 
-Cheapest find_cheapest(const Collective& row, const Case& of, const Machine& machine) {
+/// Among all, or those that `may` be.
+Cheapest find_cheapest(const Collective& row, const Case& of, const Machine& machine,
+                       const std::function<bool(const Algorithm&)>& may = {}) {
   const Terms terms(of, machine);
   Cheapest cheapest;
   for (std::size_t i = 0; i < row.algorithms.size(); ++i) {
     const Algorithm& algorithm = row.algorithms[i];
-    if (algorithm.cost == nullptr || !is_allowed(algorithm, of)) continue;
+    if (algorithm.cost == nullptr || !is_allowed(algorithm, of) || (may && !may(algorithm))) continue;
     if (is_of_nodes(algorithm.name) && !of.has_nodes()) continue;
     const double seconds = seconds_of(algorithm.cost(terms), of, machine);
     if (cheapest.seconds < 0 || seconds < cheapest.seconds) cheapest = {i, seconds};
@@ -220,20 +223,14 @@ double promised_gain(const Comm& comm, const Collective& row, std::size_t bytes)
   Case of{comm.size(), bytes, OperatorKind::commutative};
   if (!world.nodes().is_flat()) of.nodes = CommAccess::nodes(comm)->shape();
   const Machine& machine = world.machine();
-  const Terms terms(of, machine);
   const auto is_plain = [&](const Algorithm& one) {
     if (row.plain.empty()) return !is_of_nodes(one.name);
     return std::ranges::find(row.plain, one.name) != row.plain.end();
   };
-  double plain = -1;
-  for (const Algorithm& one : row.algorithms) {
-    if (one.cost == nullptr || !is_plain(one)) continue;
-    const double seconds = seconds_of(one.cost(terms), of, machine);
-    if (plain < 0 || seconds < plain) plain = seconds;
-  }
+  const double plain = find_cheapest(row, of, machine, is_plain).seconds;
   const Algorithm& chosen = row.algorithms[choose(world, row, of)];
   if (chosen.cost == nullptr || plain < 0) return 1;
-  return plain / seconds_of(chosen.cost(terms), of, machine);
+  return plain / seconds_of(chosen.cost(Terms(of, machine)), of, machine);
 }
 
 int direct_ranks(World& world) {

@@ -10,7 +10,6 @@
 #include "collectives/reduction.hpp"
 #include "pattern/circulant_graph.hpp"
 #include "pattern/ring.hpp"
-#include "pattern/segments.hpp"
 
 namespace wisp::detail {
 namespace {
@@ -81,7 +80,7 @@ class PiecesOfSum {
   bool is_in_place_;
   const Operator& op_;
   TypeLayout layout_;
-  EvenSegments segments_;
+  Balance segments_;
   std::vector<std::vector<Next>> coming_;  ///< of each piece
 };
 

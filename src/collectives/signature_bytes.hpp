@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "pattern/segments.hpp"
 #include "transport/type_layout.hpp"
 
 namespace wisp::detail {
@@ -45,7 +44,7 @@ class SignatureBytes {
   Buffer vector_;
   TypeLayout layout_;
   std::size_t bytes_;
-  EvenSegments lines_;
+  Balance lines_;
   ScratchVector packed_;
 };
 

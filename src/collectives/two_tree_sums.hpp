@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "collectives/reduction.hpp"
-#include "pattern/segments.hpp"
 #include "pattern/two_tree.hpp"
 #include "wisp/channel.hpp"
+#include "wisp/detail/balance.hpp"
 #include "wisp/posted.hpp"
 #include "wisp/task.hpp"
 
@@ -99,7 +99,7 @@ class TwoTreeSums {
   ConstBuffer vector_;
   TypeLayout layout_;
   const Operator& op_;
-  EvenSegments segments_;
+  Balance segments_;
   int first_;
   int piece_count_;
   std::vector<Piece> pieces_;

@@ -117,9 +117,7 @@ std::string Comm::describe() const {
 }
 
 void Comm::set_name(std::string_view name) const {
-  constexpr const char* call = "wisp::Comm::set_name";
-  if (!context_) throw Error(MPI_ERR_COMM, std::string(call) + ": the communicator is empty");
-  const detail::EngineLock lock = detail::lock(context_, call);
+  const detail::EngineLock lock = detail::lock(context_, "wisp::Comm::set_name");
   if (context_->uniform_code == 0 && !is_raw()) {
     context_->world->set_name(std::string(name));
   } else {

@@ -126,11 +126,9 @@ namespace wisp {
 
 std::vector<int> Comm::failed() const {
   constexpr const char* call = "wisp::Comm::failed";
-  if (!context_) throw Error(MPI_ERR_COMM, std::string(call) + ": the communicator is empty");
   const detail::EngineLock lock = detail::lock(context_, call);
+  detail::check_there(*this, call);
   detail::World& world = *context_->world;
-  if (world.closed())
-    throw Error(MPI_ERR_COMM, std::string(call) + ": the MPI communicator below has been freed");
   for (const int rank : world.transport().failed()) world.failures().add_rank(rank);
   world.failures().acknowledge();
   std::vector<int> ranks;

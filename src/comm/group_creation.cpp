@@ -89,24 +89,20 @@ struct Creation {
   Task<> task;
 };
 
-Task<> nothing() {
-  co_return;
-}
-
 /// `channel_of(group, rank)` is a channel of the parent among the members.
 template <class ChannelOf>
 Creation create(const Comm& parent, const char* call, std::span<const int> ranks, ChannelOf channel_of) {
   check_ranks(parent, call, ranks);
-  if (ranks.empty()) return {Comm(), nothing()};
+  if (ranks.empty()) return {Comm(), detail::nothing()};
   // A range, too, has its codes named: its number would depend on the order of creations.
   const std::optional<Range> range = range_of(ranks);
   const Group members = range ? parent.group().compose(*range) : list_of(parent, ranks);
   detail::World& world = CommAccess::world(parent);
   const int rank = members.from_world(world.rank());
-  if (rank < 0) return {Comm(), nothing()};
+  if (rank < 0) return {Comm(), detail::nothing()};
 
   ContextPtr context(new Context(CommAccess::context(parent)->world, CommAccess::context(parent)->kind));
-  if (parent.is_raw()) return {CommAccess::make(std::move(context), members), nothing()};
+  if (parent.is_raw()) return {CommAccess::make(std::move(context), members), detail::nothing()};
   context->code_here = world.find_named_code();
   context->named.reset(new Context::Named{members, std::vector<int>(ranks.size())});
   Comm made = CommAccess::make(std::move(context), members);

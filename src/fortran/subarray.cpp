@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "transport/device_memory.hpp"
-#include "transport/strided_type.hpp"
+#include "transport/made_types.hpp"
 #include "transport/throw_error.hpp"
 #include "transport/transport.hpp"
 #include "transport/type_layout.hpp"

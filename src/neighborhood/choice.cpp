@@ -78,6 +78,13 @@ double modelled_time(const ScheduleFacts& facts, int phases, double bytes, const
   return phases * turn + work * machine.ranks_per_core;
 }
 
+double modelled_time(const Stencil& stencil, NeighborPattern pattern, std::size_t place, std::size_t bytes,
+                     const Machine& machine) {
+  const ScheduleFacts& facts = costed_schedule(stencil, pattern, place).facts;
+  const BlockPlaces blocks{bytes, static_cast<std::ptrdiff_t>(bytes), true};
+  return modelled_time(facts, facts.phases, sent_bytes(facts, blocks), machine, stencil.torus().size());
+}
+
 namespace {
 
 /// Blocks that go far hop by hop are a schedule that is not worth making to be left out.

@@ -35,6 +35,9 @@ Copying copying_for(const ScheduleFacts& facts, double bytes);
 
 /// Seconds, in so many phases.
 double modelled_time(const ScheduleFacts& facts, int phases, double bytes, const Machine& machine, int ranks);
+/// Of the schedule at this place, for blocks of one size.
+double modelled_time(const Stencil& stencil, NeighborPattern pattern, std::size_t place, std::size_t bytes,
+                     const Machine& machine);
 
 /// The place in `schedule_names()` of the cheapest schedule.
 std::size_t cheapest_schedule(const Stencil& stencil, NeighborPattern pattern, int ports,

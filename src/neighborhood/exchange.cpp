@@ -12,6 +12,7 @@
 
 #include "collectives/block_list.hpp"
 #include "transport/device_memory.hpp"
+#include "transport/mpi_process.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
@@ -129,9 +130,7 @@ MessageTypes::MessageTypes(const Exchange& exchange) : scratch_(exchange.program
 }
 
 MessageTypes::~MessageTypes() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized != 0) return;
+  if (is_finalized()) return;
   for (MPI_Datatype& type : made_) MPI_Type_free(&type);
 }
 

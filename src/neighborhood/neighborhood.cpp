@@ -216,8 +216,7 @@ std::string Neighborhood::describe(NeighborPattern pattern, std::size_t bytes) c
   for (std::size_t k = 0; k < schedule_names().size(); ++k) {
     const std::string_view name = schedule_names()[k];
     const ScheduleFacts& facts = costed_schedule(stencil(), pattern, k).facts;
-    const double seconds =
-        modelled_time(facts, facts.phases, sent_bytes(facts, regular_places(bytes)), machine, comm().size());
+    const double seconds = modelled_time(stencil(), pattern, k, bytes, machine);
     text += formatted("{:<18}{:>8}{:>8}{:>8}{:>11.2f} µs{}\n", name, facts.rounds, facts.phases, facts.volume,
                       seconds * 1e6, name == taken ? "  <- chosen" : "");
   }

@@ -171,10 +171,7 @@ double seconds_of(const Stencil& stencil, std::string_view name, NeighborPattern
                   const detail::Machine& machine) {
   const auto& names = schedule_names();
   const auto place = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
-  const detail::ScheduleFacts& facts = detail::costed_schedule(stencil, pattern, place).facts;
-  const detail::BlockPlaces blocks{bytes, static_cast<std::ptrdiff_t>(bytes), true};
-  return detail::modelled_time(facts, facts.phases, detail::sent_bytes(facts, blocks), machine,
-                               stencil.torus().size());
+  return detail::modelled_time(stencil, pattern, place, bytes, machine);
 }
 
 double gain_of(const Neighborhood& on, NeighborPattern pattern, std::size_t bytes) {

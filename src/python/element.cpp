@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "python/mpi4py.hpp"
-#include "transport/strided_type.hpp"
+#include "transport/made_types.hpp"
 #include "wisp/detail/as_size.hpp"
 
 namespace wisp::python {

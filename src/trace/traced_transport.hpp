@@ -18,10 +18,6 @@ class TracedTransport final : public Transport {
   Transport& inner() override { return inner_->inner(); }
   Recorder* recorder() override { return &recorder_; }
   std::vector<int> failed() override { return inner_->failed(); }
-  bool is_shared() const override { return inner_->is_shared(); }
-  bool meters_joins() const override { return inner_->meters_joins(); }
-  bool join(std::size_t bytes) override { return inner_->join(bytes); }
-  bool can_post(WireTag tag) const override { return inner_->can_post(tag); }
 
   Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
                 Message* message) override;

@@ -9,18 +9,13 @@
 #include <mpi.h>
 
 #include "comm/world.hpp"
+#include "transport/mpi_process.hpp"
 #include "transport/process_failure.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/posted.hpp"
 
 namespace wisp::detail {
 namespace {
-
-bool is_finalized() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  return finalized != 0;
-}
 
 std::string text_of(int code) {
   if (is_finalized()) return "MPI has been finalized";

@@ -1,4 +1,5 @@
 #include "transport/kept_arguments.hpp"
+#include "transport/mpi_process.hpp"
 
 #include <algorithm>
 
@@ -7,9 +8,7 @@
 
 namespace wisp::detail {
 KeptArguments::~KeptArguments() {
-  int finalized = 0;
-  if (!types_.empty()) MPI_Finalized(&finalized);
-  if (finalized != 0) return;
+  if (types_.empty() || is_finalized()) return;
   for (Kept& kept : types_) MPI_Type_free(&kept.ours);
 }
 

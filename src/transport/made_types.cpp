@@ -1,12 +1,14 @@
-// Datatypes of structs and of strided views.
+// Datatypes of structs, of strided views, and of arrays with gaps.
 
 #include <climits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <typeindex>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "transport/made_types.hpp"
 #include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/buffer.hpp"
@@ -14,20 +16,23 @@
 namespace wisp::detail {
 namespace {
 
-/// Of the process, as long as MPI is there.
-struct KeptDatatypes {
+/// Datatypes of the process, as long as MPI is there.
+template <class Key>
+struct KeptTypes {
   std::mutex mutex;
-  std::unordered_map<std::type_index, MPI_Datatype> of;
+  std::map<Key, MPI_Datatype> of;
 
+  static std::shared_ptr<KeptTypes> of_this_process() {
+    return of_process<KeptTypes>([] { return std::make_shared<KeptTypes>(); });
+  }
   void close() {
     for (auto& [_, type] : of) MPI_Type_free(&type);
     of.clear();
   }
 };
-
-std::shared_ptr<KeptDatatypes> kept_datatypes() {
-  return of_process<KeptDatatypes>([] { return std::make_shared<KeptDatatypes>(); });
-}
+using KeptStructs = KeptTypes<std::type_index>;
+/// An element, and the numbers of `strided_type`.
+using KeptArrays = KeptTypes<std::pair<MPI_Datatype, std::vector<MPI_Aint>>>;
 
 MPI_Datatype resized(MPI_Datatype type, MPI_Aint extent) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
@@ -37,10 +42,26 @@ MPI_Datatype resized(MPI_Datatype type, MPI_Aint extent) {
   return made;
 }
 
+MPI_Datatype repeated(MPI_Datatype type, const Dimension& dimension) {
+  MPI_Datatype made = MPI_DATATYPE_NULL;
+  const int count = static_cast<int>(dimension.count);
+  if (dimension.stride != -1) {
+    check_mpi(MPI_Type_create_hvector(count, 1, dimension.stride, type, &made), "MPI_Type_create_hvector");
+    return made;
+  }
+  // Open MPI takes this stride for none at all.
+  const std::vector<int> ones(as_size(count), 1);
+  std::vector<MPI_Aint> displacements(as_size(count));
+  for (int i = 0; i < count; ++i) displacements[as_size(i)] = -i;
+  check_mpi(MPI_Type_create_hindexed(count, ones.data(), displacements.data(), type, &made),
+            "MPI_Type_create_hindexed");
+  return made;
+}
+
 }  // namespace
 
 MPI_Datatype kept_datatype(const std::type_info& of) {
-  const std::shared_ptr<KeptDatatypes> kept = kept_datatypes();
+  const auto kept = KeptStructs::of_this_process();
   const std::lock_guard lock(kept->mutex);
   const auto found = kept->of.find(of);
   return found == kept->of.end() ? MPI_DATATYPE_NULL : found->second;
@@ -48,7 +69,7 @@ MPI_Datatype kept_datatype(const std::type_info& of) {
 
 MPI_Datatype keep_datatype(const std::type_info& of, std::span<const StructMember> members,
                            std::size_t bytes) {
-  const std::shared_ptr<KeptDatatypes> kept = kept_datatypes();
+  const auto kept = KeptStructs::of_this_process();
   const std::lock_guard lock(kept->mutex);
   if (const auto found = kept->of.find(of); found != kept->of.end()) return found->second;
   std::vector<int> counts;
@@ -74,14 +95,39 @@ MPI_Datatype make_run(MPI_Datatype element, std::size_t length, MPI_Aint stride)
 }
 
 void free_run(MPI_Datatype& type) noexcept {
-  int finalized = 0;
-  if (type == MPI_DATATYPE_NULL) return;
-  MPI_Finalized(&finalized);
-  if (finalized == 0) MPI_Type_free(&type);
+  if (type != MPI_DATATYPE_NULL && !is_finalized()) MPI_Type_free(&type);
 }
 
 void throw_not_contiguous() {
   throw_error(MPI_ERR_ARG, "wisp::Strided: the view's last dimension has gaps: stride(1) is not 1");
+}
+
+MPI_Datatype strided_type(MPI_Datatype element, MPI_Aint of_element, std::span<const Dimension> dimensions,
+                          MPI_Aint extent) {
+  if (of_element > INT_MAX) {
+    throw_error(MPI_ERR_COUNT, "an array with gaps, in runs of {} elements: MPI has datatypes of {}",
+                of_element, INT_MAX);
+  }
+  std::vector<MPI_Aint> shape = {of_element, extent};
+  for (const Dimension& dimension : dimensions) {
+    if (dimension.count > INT_MAX) {
+      throw_error(MPI_ERR_COUNT, "an array with gaps, of {} columns: MPI has datatypes of {}",
+                  dimension.count, INT_MAX);
+    }
+    shape.push_back(dimension.count);
+    shape.push_back(dimension.stride);
+  }
+  const auto kept = KeptArrays::of_this_process();
+  const std::lock_guard lock(kept->mutex);
+  std::pair key(element, std::move(shape));
+  if (const auto found = kept->of.find(key); found != kept->of.end()) return found->second;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  check_mpi(MPI_Type_contiguous(static_cast<int>(of_element), element, &type), "MPI_Type_contiguous");
+  for (const Dimension& dimension : dimensions) {
+    MPI_Datatype inner = std::exchange(type, repeated(type, dimension));
+    check_mpi(MPI_Type_free(&inner), "MPI_Type_free");
+  }
+  return kept->of[std::move(key)] = resized(type, extent);
 }
 
 }  // namespace wisp::detail

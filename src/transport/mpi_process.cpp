@@ -11,10 +11,14 @@ namespace wisp::detail {
 
 bool has_mpi_world() noexcept {
   int initialized = 0;
-  int finalized = 0;
   MPI_Initialized(&initialized);
+  return initialized != 0 && !is_finalized();
+}
+
+bool is_finalized() noexcept {
+  int finalized = 0;
   MPI_Finalized(&finalized);
-  return initialized != 0 && finalized == 0;
+  return finalized != 0;
 }
 
 void check_comm(MPI_Comm comm, const char* call, const char* name) {

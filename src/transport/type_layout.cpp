@@ -82,29 +82,20 @@ std::size_t part_of(const TypeLayout& layout) {
   return 0;
 }
 
-bool is_named(MPI_Datatype type) {
-  int combiner = 0;
+TypeEnvelope envelope_of(MPI_Datatype type) {
+  TypeEnvelope of;
 #if MPI_VERSION >= 4  // the older call refuses datatypes that were made with large counts
-  MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
-  check_mpi(MPI_Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &combiner),
+  MPI_Count integers = 0, addresses = 0, types = 0;
+  check_mpi(MPI_Type_get_envelope_c(type, &integers, &addresses, &of.large_counts, &types, &of.combiner),
             "MPI_Type_get_envelope_c");
+  of.integers = static_cast<int>(integers);
+  of.addresses = static_cast<int>(addresses);
+  of.types = static_cast<int>(types);
 #else
-  int integers = 0, addresses = 0, types = 0;
-  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+  check_mpi(MPI_Type_get_envelope(type, &of.integers, &of.addresses, &of.types, &of.combiner),
+            "MPI_Type_get_envelope");
 #endif
-  return combiner == MPI_COMBINER_NAMED;
-}
-
-bool has_large_counts([[maybe_unused]] MPI_Datatype type) {
-#if MPI_VERSION >= 4
-  int combiner = 0;
-  MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
-  check_mpi(MPI_Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &combiner),
-            "MPI_Type_get_envelope_c");
-  return large_counts > 0;
-#else
-  return false;
-#endif
+  return of;
 }
 
 [[gnu::hot]] TypeLayout TypeLayout::of(MPI_Datatype type) {

@@ -27,10 +27,21 @@ struct TypeLayout {
 /// look-up that costs less than asking MPI.
 std::size_t plain_size_of(MPI_Datatype type);
 
-/// Whether it is one of MPI's own.
-bool is_named(MPI_Datatype type);
-/// Of one that is not named: whether the calls before MPI 4 cannot tell how it was made.
-bool has_large_counts(MPI_Datatype type);
+/// How a datatype was made, and of how many numbers, addresses and datatypes.
+struct TypeEnvelope {
+  int combiner = MPI_COMBINER_NAMED;
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  MPI_Count large_counts = 0;  ///< if any, the calls before MPI 4 cannot tell more
+
+  /// Whether it is one of MPI's own.
+  bool is_named() const { return combiner == MPI_COMBINER_NAMED; }
+};
+TypeEnvelope envelope_of(MPI_Datatype type);
+inline bool is_named(MPI_Datatype type) {
+  return envelope_of(type).is_named();
+}
 
 /// Room for `count` elements of a datatype.
 class ScratchVector {

@@ -96,18 +96,14 @@ std::optional<Signature> of_pair(MPI_Datatype type) {
 /// What a datatype was made of; the datatypes are given back.
 struct Contents {
   explicit Contents(MPI_Datatype type) {
-    if (is_named(type)) return;
-    combiner = unknown;
-    if (has_large_counts(type)) return;
-    int integer_count = 0;
-    int address_count = 0;
-    int type_count = 0;
-    check_mpi(MPI_Type_get_envelope(type, &integer_count, &address_count, &type_count, &combiner),
-              "MPI_Type_get_envelope");
-    integers.resize(as_size(integer_count));
-    addresses.resize(as_size(address_count));
-    types.resize(as_size(type_count));
-    check_mpi(MPI_Type_get_contents(type, integer_count, address_count, type_count, integers.data(),
+    const TypeEnvelope of = envelope_of(type);
+    if (of.is_named()) return;
+    combiner = of.large_counts > 0 ? unknown : of.combiner;
+    if (combiner == unknown) return;
+    integers.resize(as_size(of.integers));
+    addresses.resize(as_size(of.addresses));
+    types.resize(as_size(of.types));
+    check_mpi(MPI_Type_get_contents(type, of.integers, of.addresses, of.types, integers.data(),
                                     addresses.data(), types.data()),
               "MPI_Type_get_contents");
   }

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "wisp/detail/balance.hpp"
 #include "wisp/detail/sort/assignment.hpp"
-#include "wisp/detail/sort/balance.hpp"
 #include "wisp/detail/sort/partition.hpp"
 #include "wisp/detail/sort/sampling.hpp"
 

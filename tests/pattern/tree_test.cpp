@@ -8,7 +8,6 @@
 #include "pattern/knomial_tree.hpp"
 #include "pattern/log2.hpp"
 #include "pattern/recursive_doubling.hpp"
-#include "pattern/segments.hpp"
 #include "pattern/two_tree.hpp"
 
 namespace wisp::detail {
@@ -160,20 +159,6 @@ TEST(InOrderTreeTest, BothTreesHoldAllRanksInOrderAndEachIsALeafInOne) {
       }
     }
     for (const int times : times_a_leaf) EXPECT_GE(times, 1) << size << " ranks";
-  }
-}
-
-TEST(EvenSegmentsTest, CoverTheVectorWithSizesThatDifferByOne) {
-  for (const std::size_t count : {0u, 1u, 7u, 64u, 1001u}) {
-    for (const int parts : {1, 2, 3, 8, 100}) {
-      const EvenSegments segments(count, parts);
-      EXPECT_EQ(segments.begin(0), 0U);
-      EXPECT_EQ(segments.begin(parts), count);
-      for (int part = 0; part < parts; ++part) {
-        EXPECT_LE(segments.size(part), segments.size(0));
-        EXPECT_GE(segments.size(part) + 1, segments.size(0));
-      }
-    }
   }
 }
 

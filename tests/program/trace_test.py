@@ -71,6 +71,14 @@ class Trace(unittest.TestCase):
         self.assertIn("of 13 operations the longest 2 are drawn", self.page("--operations", "2")[1])
         self.assertLess(self.page("--begin", "9us")[1].count("<line "), 12)
 
+    def test_every_simulated_benchmark(self):
+        for benchmark in ("overlap", "range-bcast", "split-by"):
+            for old in self.file.parent.glob("run.trace*"):
+                old.unlink()
+            result = run("simulate", benchmark, "--quick", "--ranks", "4", "--trace", str(self.file))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("4 ranks, ", self.page()[0], benchmark)
+
     def test_a_picture_alone(self):
         self.simulate(ranks=4)
         picture = self.file.with_name("tree.svg")

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "wisp/detail/sort/balance.hpp"
+#include "wisp/detail/balance.hpp"
 
 namespace wisp::detail {
 

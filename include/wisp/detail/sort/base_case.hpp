@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "wisp/channel.hpp"
-#include "wisp/detail/sort/balance.hpp"
+#include "wisp/detail/balance.hpp"
 #include "wisp/detail/sort/local_sort.hpp"
 #include "wisp/detail/sort/order.hpp"
 #include "wisp/task.hpp"

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "wisp/channel.hpp"
-#include "wisp/detail/sort/balance.hpp"
+#include "wisp/detail/balance.hpp"
 #include "wisp/sort_options.hpp"
 
 namespace wisp::detail {

@@ -10,8 +10,8 @@
 
 #include "wisp/channel.hpp"
 #include "wisp/detail/as_size.hpp"
+#include "wisp/detail/balance.hpp"
 #include "wisp/detail/mix.hpp"
-#include "wisp/detail/sort/balance.hpp"
 #include "wisp/detail/sort/exscan_total.hpp"
 #include "wisp/detail/sort/local_sort.hpp"
 #include "wisp/detail/sort/place_in_slots.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "wisp/detail/as_size.hpp"
-#include "wisp/detail/sort/balance.hpp"
+#include "wisp/detail/balance.hpp"
 
 namespace wisp::detail {
 

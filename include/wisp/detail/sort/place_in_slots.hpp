@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "wisp/channel.hpp"
-#include "wisp/detail/sort/balance.hpp"
+#include "wisp/detail/balance.hpp"
 #include "wisp/task.hpp"
 
 namespace wisp::detail {

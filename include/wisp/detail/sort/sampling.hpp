@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "wisp/detail/balance.hpp"
 #include "wisp/detail/mix.hpp"
-#include "wisp/detail/sort/balance.hpp"
 
 namespace wisp::detail {
 

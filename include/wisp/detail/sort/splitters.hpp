@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "wisp/channel.hpp"
+#include "wisp/detail/balance.hpp"
 #include "wisp/detail/channel_collectives.hpp"
-#include "wisp/detail/sort/balance.hpp"
 #include "wisp/detail/sort/byte_blocks.hpp"
 #include "wisp/detail/sort/key_bytes.hpp"
 #include "wisp/detail/sort/order.hpp"

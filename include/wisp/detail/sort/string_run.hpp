@@ -9,7 +9,7 @@
 
 #include "wisp/channel.hpp"
 #include "wisp/detail/as_size.hpp"
-#include "wisp/detail/sort/balance.hpp"
+#include "wisp/detail/balance.hpp"
 #include "wisp/detail/sort/key_bytes.hpp"
 #include "wisp/sort_strings.hpp"
 #include "wisp/task.hpp"

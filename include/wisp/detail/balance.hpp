@@ -7,7 +7,7 @@ namespace wisp::detail {
 
 using Slot = std::uint64_t;
 
-/// Slots first … last-1 of the output.
+/// Slots first … last-1.
 struct Interval {
   Slot first = 0;
   Slot last = 0;
@@ -20,8 +20,8 @@ struct Interval {
   }
 };
 
-/// The perfectly balanced distribution of n elements over p ranks: the first n mod p ranks have ⌈n/p⌉ slots,
-/// the others ⌊n/p⌋.
+/// The perfectly balanced distribution of n elements over p ranks, or pieces of a vector: the first n mod p
+/// have ⌈n/p⌉ slots, the others ⌊n/p⌋.
 class Balance {
  public:
   constexpr Balance(Slot elements, int ranks)
@@ -32,6 +32,7 @@ class Balance {
     return r * floor_ + std::min(r, larger_);
   }
   constexpr Interval slots(int rank) const { return {begin(rank), begin(rank + 1)}; }
+  constexpr Slot size(int rank) const { return slots(rank).size(); }
   /// Which rank has a slot.
   constexpr int owner(Slot slot) const {
     const Slot in_larger = larger_ * (floor_ + 1);
