@@ -127,47 +127,72 @@ inline Task<void> TaskPromise<void>::get_return_object() noexcept {
   return Task<void>(std::coroutine_handle<TaskPromise>::from_promise(*this));
 }
 
-/// Counts the children of one when_all that still run; the last one resumes the parent.
-struct Join {
-  std::size_t running = 0;
-  std::coroutine_handle<> parent;
-  std::exception_ptr first_exception;
-
-  std::coroutine_handle<> arrive() noexcept {
-    return --running == 0 ? parent : std::coroutine_handle<>(std::noop_coroutine());
-  }
-};
+struct Join;
 
 /// A child of when_all: owns its frame, and reports to the Join when it ends.
 struct JoinedChild {
   struct promise_type : PooledFrame {
     Join* join;
+    promise_type* next;
+    promise_type** here;  ///< who points to it
 
-    promise_type(Task<>&, Join& target) noexcept : join(&target) {}
+    inline promise_type(Task<>&, Join& target) noexcept;
+    promise_type(const promise_type&) = delete;
+    promise_type& operator=(const promise_type&) = delete;
+    ~promise_type() {
+      *here = next;
+      if (next != nullptr) next->here = here;
+    }
     JoinedChild get_return_object() noexcept {
       return {std::coroutine_handle<promise_type>::from_promise(*this)};
     }
     std::suspend_always initial_suspend() const noexcept { return {}; }
-    auto final_suspend() const noexcept {
-      struct Arrive {
-        bool await_ready() const noexcept { return false; }
-        std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> child) const noexcept {
-          Join* const joins = child.promise().join;
-          child.destroy();
-          return joins->arrive();
-        }
-        void await_resume() const noexcept {}
-      };
-      return Arrive{};
-    }
+    inline auto final_suspend() const noexcept;
     void return_void() const noexcept {}
-    void unhandled_exception() noexcept {
-      if (!join->first_exception) join->first_exception = std::current_exception();
-    }
+    inline void unhandled_exception() noexcept;
   };
 
   std::coroutine_handle<promise_type> handle;
 };
+
+/// Counts the children of one when_all that still run; the last one resumes the parent. They go with it.
+struct Join {
+  std::size_t running = 0;
+  std::coroutine_handle<> parent = {};
+  std::exception_ptr first_exception = {};
+  JoinedChild::promise_type* children = nullptr;
+
+  Join() = default;
+  Join(const Join&) = delete;
+  Join& operator=(const Join&) = delete;
+  ~Join() {
+    while (children != nullptr)
+      std::coroutine_handle<JoinedChild::promise_type>::from_promise(*children).destroy();
+  }
+};
+
+inline JoinedChild::promise_type::promise_type(Task<>&, Join& target) noexcept
+    : join(&target), next(target.children), here(&target.children) {
+  if (next != nullptr) next->here = &next;
+  target.children = this;
+}
+
+inline void JoinedChild::promise_type::unhandled_exception() noexcept {
+  if (!join->first_exception) join->first_exception = std::current_exception();
+}
+
+inline auto JoinedChild::promise_type::final_suspend() const noexcept {
+  struct Arrive {
+    bool await_ready() const noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> child) const noexcept {
+      Join* const joins = child.promise().join;
+      child.destroy();
+      return --joins->running == 0 ? joins->parent : std::coroutine_handle<>(std::noop_coroutine());
+    }
+    void await_resume() const noexcept {}
+  };
+  return Arrive{};
+}
 
 inline JoinedChild join_child(Task<> task, Join&) {
   co_await std::move(task);
@@ -184,7 +209,7 @@ inline Task<> nothing() {
 inline Task<> when_all(std::vector<Task<>> tasks) {
   struct Awaiter {
     std::vector<Task<>>& tasks;
-    detail::Join join;
+    detail::Join join = {};
 
     bool await_ready() const noexcept { return tasks.empty(); }
     bool await_suspend(std::coroutine_handle<> parent) {
@@ -198,7 +223,7 @@ inline Task<> when_all(std::vector<Task<>> tasks) {
       if (join.first_exception) std::rethrow_exception(join.first_exception);
     }
   };
-  Awaiter awaiter{tasks, {}};
+  Awaiter awaiter{tasks};
   co_await awaiter;
 }
 

@@ -76,9 +76,10 @@ double wait_for_port(const Cost& cost, const Case& of, const Machine& machine) {
   const bool counts_more = cost.traffic == Traffic::rounds || cost.traffic == Traffic::growing ||
                            cost.traffic == Traffic::circulant;
   const double bytes = counts_more ? cost.bytes / 1.5 : cost.bytes;
+  const double volume = cost.traffic == Traffic::in_order_tree ? cost.volume / 1.5 : cost.volume;
   if (of.lanes > 1) return (of.lanes - 1) * bytes * machine.seconds_per_byte;
   if (!of.has_nodes()) return 0;
-  const double of_node = std::min(cost.volume * of.nodes.most / of.ranks, bytes * of.nodes.most);
+  const double of_node = std::min(volume * of.nodes.most / of.ranks, bytes * of.nodes.most);
   return std::max(0.0, of_node * leaving(cost, of) - bytes) * machine.seconds_per_byte;
 }
 

@@ -66,11 +66,14 @@ Request& Request::operator=(Request&& other) noexcept {
   detail::Engine& engine = context_->world->engine();
   const detail::EngineLock lock(engine);
   if (done()) return;
+  const bool is_unwinding = std::uncaught_exceptions() > std::max(exceptions_, engine.exceptions_around);
   if (!engine.can_wait()) {
-    free();
+    // Its buffers may die with what the exception passes.
+    if (is_unwinding) operation_ = {};
+    if (!is_unwinding) free();
     return;
   }
-  if (std::uncaught_exceptions() > std::max(exceptions_, engine.exceptions_around)) {
+  if (is_unwinding) {
     // The exception must get out. A receive is cancelled; what others take part in can only be waited for.
     if (unwinding_ == Unwinding::cancels) {
       operation_ = {};

@@ -203,9 +203,10 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
   }
   if (!all_done) {
     const std::string waits = describe_waits(cluster, worlds);
-    detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: no message can move: {}; not received: {}",
+    const std::string lost = cluster.describe_unreceived();
+    detail::throw_error(MPI_ERR_OTHER, "wisp::simulate: no message can move: {}{}{}",
                         waits.empty() ? "nobody waits for one, but not all have ended" : waits,
-                        cluster.describe_unreceived());
+                        lost.empty() ? "" : "; not received: ", lost);
   }
   if (!options.stops.empty()) return cluster.report();
   if (const std::string lost = cluster.describe_unreceived(); !lost.empty()) {
@@ -223,7 +224,7 @@ double simulated_time(const Comm& comm) {
 }
 
 void simulated_work(const Comm& comm, double seconds) {
-  if (!(seconds >= 0))
+  if (!(seconds >= 0 && std::isfinite(seconds)))
     detail::throw_error(MPI_ERR_ARG, "wisp::simulated_work: seconds = {} is no time", seconds);
   if (const auto* transport = simulated_transport(comm))
     transport->cluster().work(transport->rank(), seconds);

@@ -178,6 +178,7 @@ inline int pipeline_pieces(const Machine& machine, std::size_t bytes, int depth,
   const double best = std::sqrt(depth * static_cast<double>(bytes) * machine.seconds_per_byte /
                                 piece_overhead(machine, bytes));
   const double most = std::min(4096.0, static_cast<double>(elements));
+  if (!(best > 2)) return 2;  // none is, where nothing costs anything
   return static_cast<int>(std::max(2.0, std::min(best, most)));
 }
 
@@ -187,8 +188,9 @@ inline int pipeline_pieces(const Machine& machine, std::size_t bytes, int depth,
 inline int circulant_pieces(const Machine& machine, std::size_t bytes, int rounds, std::size_t elements) {
   const double best = std::sqrt(std::max(rounds - 1, 0) * static_cast<double>(bytes) *
                                 machine.seconds_per_byte / (2 * piece_overhead(machine, bytes)));
-  const double most = std::clamp(static_cast<double>(elements), 1.0, 4096.0);
-  return static_cast<int>(std::clamp(best, 1.0, most));
+  const double most = std::min(static_cast<double>(elements), 4096.0);
+  if (!(best > 1)) return 1;  // none is, where nothing costs anything
+  return static_cast<int>(std::max(1.0, std::min(best, most)));
 }
 
 }  // namespace wisp::detail

@@ -60,7 +60,7 @@ void SimulatedCluster::run() {
   };
   resume_ready();
   while (!packets_.empty()) {
-    arrive(packets_.pop(fetch));
+    pass(packets_.pop(fetch));
     resume_ready();
   }
 }
@@ -84,16 +84,6 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
   // LogGP with one port: the sender is busy for o, its port for the bytes, then they travel for L.
   sender.clock += options_.overhead;
   const bool inside = stays(source, destination);
-  Port& port = port_of(source, inside);
-  double left = port.send(sender.clock, seconds_of(packet->envelope.bytes, inside));
-  if (has_nodes_ && !inside)
-    left = sender.left = std::max(left, sender.left);  // in order, also at a shared port
-  packet->arrival = left + latency_of(inside);
-  if (options_.jitter > 0) {
-    packet->arrival += options_.jitter * std::uniform_real_distribution<double>()(random_);
-    double& last = sender.last_arrival[destination];
-    packet->arrival = last = std::max(last, packet->arrival);
-  }
   sender.counters.messages_sent += 1;
   sender.counters.bytes_sent += packet->envelope.bytes;
   if (has_nodes_ && !inside) {
@@ -105,25 +95,67 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
   if (mode == SendMode::synchronous || options_.rendezvous)
     packet->sender = message != nullptr ? message : new Message;
   Message* const sent = packet->sender;
-  packets_.push(packet->arrival, packet.get());
-  [[maybe_unused]] Packet* const theirs = packet.release();
+  if (has_nodes_ && !inside) {
+    push(sender.clock, std::move(packet));
+  } else {
+    leave(std::move(packet), sender.clock);
+  }
   return sent;
 }
 
-void SimulatedCluster::arrive(Packet* packet) {
+void SimulatedCluster::push(double time, std::unique_ptr<Packet> packet) {
+  packet->arrival = time;
+  packets_.push(time, packet.get());
+  [[maybe_unused]] Packet* const theirs = packet.release();
+}
+
+void SimulatedCluster::pass(Packet* packet) {
+  std::unique_ptr<Packet> owned(packet);
+  switch (packet->at) {
+    case Packet::At::port_of_sender:
+      return leave(std::move(owned), packet->arrival);
+    case Packet::At::port_of_receiver:
+      return come_in(std::move(owned));
+    case Packet::At::receiver:
+      return arrive(std::move(owned));
+    case Packet::At::way_back:
+      return take_answer(std::move(owned));
+  }
+}
+
+void SimulatedCluster::leave(std::unique_ptr<Packet> packet, double now) {
+  const auto [source, tag, bytes] = packet->envelope;
+  const bool inside = stays(source, packet->destination);
+  double arrival = port_of(source, inside).send(now, seconds_of(bytes, inside)) + latency_of(inside);
+  if (options_.jitter > 0) {
+    arrival += options_.jitter * std::uniform_real_distribution<double>()(random_);
+    double& last = ranks_[as_size(source)].last_arrival[packet->destination];
+    arrival = last = std::max(last, arrival);
+  }
+  packet->at = Packet::At::port_of_receiver;
+  push(arrival, std::move(packet));
+}
+
+/// One port: what arrives together comes in one after the other.
+void SimulatedCluster::come_in(std::unique_ptr<Packet> packet) {
+  const bool inside = stays(packet->destination, packet->envelope.source);
+  Port& port = port_of(packet->destination, inside);
+  const double came = packet->arrival;
+  const double received = port.receive(came, seconds_of(packet->envelope.bytes, inside));
+  packet->at = Packet::At::receiver;
+  packet->arrival = received;
+  // Where there are two ports, others may arrive through the other one meanwhile.
+  if (!has_nodes_ || received == came) return arrive(std::move(packet));
+  push(received, std::move(packet));
+}
+
+void SimulatedCluster::arrive(std::unique_ptr<Packet> packet) {
   const int rank = packet->destination;
   if (has_stopped(rank)) [[unlikely]] {
-    const std::unique_ptr<Packet> owned(packet);
     if (packet->sender != nullptr) lost_.push_back(packet->sender);
     return;
   }
   Rank& receiver = ranks_[as_size(rank)];
-  // One port: what arrives together comes in one after the other.
-  const bool inside = stays(rank, packet->envelope.source);
-  Port& port = port_of(rank, inside);
-  packet->arrival = std::max(packet->arrival, port.to_receive + seconds_of(packet->envelope.bytes, inside));
-  port.to_receive = packet->arrival;
-
   const auto match = std::find_if(receiver.posted.begin(), receiver.posted.end(), [&](const auto& posted) {
     return (posted.source < 0 || posted.source == packet->envelope.source) &&
            posted.tag == packet->envelope.tag;
@@ -131,10 +163,10 @@ void SimulatedCluster::arrive(Packet* packet) {
   if (match != receiver.posted.end()) {
     const PostedReceive posted = std::move(*match);
     receiver.posted.erase(match);
-    deliver(rank, *posted.message, posted.buffer, packet);
+    deliver(rank, *posted.message, posted.buffer, packet.release());
     return;
   }
-  receiver.unexpected.push_back(packet);
+  receiver.unexpected.push_back(packet.release());
   if (receiver.watcher != nullptr) receiver.watcher->look();
 }
 
@@ -168,8 +200,11 @@ Packet* SimulatedCluster::take(int rank, int source, WireTag tag) {
 }
 
 std::optional<Envelope> SimulatedCluster::peek(int rank, int source, WireTag tag) {
+  Rank& receiver = ranks_[as_size(rank)];
   const auto match = find_arrived(rank, source, tag);
-  return match == ranks_[as_size(rank)].unexpected.end() ? std::nullopt : std::optional((*match)->envelope);
+  if (match == receiver.unexpected.end()) return std::nullopt;
+  see(receiver, **match);
+  return (*match)->envelope;
 }
 
 std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, WireTag tag) {
@@ -180,11 +215,11 @@ std::optional<Arrived> SimulatedCluster::take_arrived(int rank, int source, Wire
 }
 
 void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer, Packet* packet) {
-  const std::unique_ptr<Packet> owned(packet);
+  std::unique_ptr<Packet> owned(packet);
   Rank& receiver = ranks_[as_size(rank)];
   std::erase(receiver.taken, packet);
-  receiver.clock = std::max(receiver.clock, packet->arrival) + options_.overhead;
-  receiver.depth = std::max(receiver.depth, packet->depth);
+  see(receiver, *packet);
+  receiver.clock += options_.overhead;
   receiver.counters.messages_received += 1;
   receiver.counters.bytes_received += packet->envelope.bytes;
 
@@ -195,13 +230,21 @@ void SimulatedCluster::deliver(int rank, Message& message, const Buffer& buffer,
   }
   message.set_envelope(packet->envelope);
   complete(rank, message);
-  if (packet->sender != nullptr) {
-    // The sender hears of it after the way back.
-    Rank& sender = ranks_[as_size(packet->envelope.source)];
-    const bool inside = stays(rank, packet->envelope.source);
-    sender.clock = std::max(sender.clock, receiver.clock + latency_of(inside));
-    complete(packet->envelope.source, *packet->sender);
-  }
+  if (packet->sender != nullptr) answer(std::move(owned), receiver.clock);
+}
+
+void SimulatedCluster::answer(std::unique_ptr<Packet> packet, double received) {
+  packet->at = Packet::At::way_back;
+  const bool inside = stays(packet->destination, packet->envelope.source);
+  push(received + latency_of(inside), std::move(packet));
+}
+
+void SimulatedCluster::take_answer(std::unique_ptr<Packet> packet) {
+  if (packet->sender == nullptr) return;
+  const int rank = packet->envelope.source;
+  double& clock = ranks_[as_size(rank)].clock;
+  if (packet->sender->waiter) clock = std::max(clock, packet->arrival);
+  complete(rank, *packet->sender);
 }
 
 void SimulatedCluster::complete(int rank, Message& message) {
@@ -216,7 +259,9 @@ void SimulatedCluster::run(int rank, std::coroutine_handle<> part) {
   FramePool::begin_peak();
   part.resume();
   Rank& resumed = ranks_[as_size(rank)];
-  const auto most = as_size(resumed.memory) + (FramePool::peak_bytes() - before);
+  // What somebody else made may end here.
+  const auto more = static_cast<std::ptrdiff_t>(FramePool::peak_bytes() - before);
+  const std::size_t most = as_size(std::max<std::ptrdiff_t>(0, resumed.memory + more));
   resumed.counters.peak_bytes = std::max(resumed.counters.peak_bytes, most);
   resumed.memory +=
       static_cast<std::ptrdiff_t>(FramePool::live_bytes()) - static_cast<std::ptrdiff_t>(before);
@@ -236,7 +281,8 @@ void SimulatedCluster::forget(Message& message) noexcept {
 }
 
 void SimulatedCluster::abandon(int rank, Message& message) noexcept {
-  std::erase_if(ranks_[as_size(rank)].posted, [&](const auto& posted) { return posted.message == &message; });
+  const auto is_it = [&](const PostedReceive& posted) { return posted.message == &message; };
+  if (std::erase_if(ranks_[as_size(rank)].posted, is_it) > 0) return;
   std::erase(lost_, &message);
   const auto forget_sender = [&](Packet* packet) {
     if (packet->sender == &message) packet->sender = nullptr;

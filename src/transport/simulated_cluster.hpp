@@ -28,6 +28,13 @@ struct Packet {
   int depth = 0;  ///< length of the chain of messages that led to it
   double arrival = 0;
   Message* sender = nullptr;  ///< waits until this packet is received
+  enum class At : unsigned char {
+    port_of_sender,
+    port_of_receiver,
+    receiver,
+    way_back  ///< to tell the sender that it is received
+  };
+  At at = At::port_of_sender;  ///< where it is next
   const char* operation = "";
   std::size_t carried = 0;  ///< bytes of the payload
 
@@ -84,19 +91,14 @@ class SimulatedCluster final : public Engine, public std::enable_shared_from_thi
   friend class SimulatedTransport;
 
   struct Port {
-    double sent_at = 0;     ///< the latest message that was to be sent …
-    double queued = 0;      ///< … and how long the port is busy from then on
-    double to_receive = 0;  ///< when it is free again
+    double free_to_send = 0;
+    double free_to_receive = 0;
 
-    /// When the last byte has left. Ranks that share a port are simulated up to a message ahead of each
-    /// other: one of the past finds the same queue.
-    double send(double now, double seconds) {
-      if (now > sent_at) {
-        queued = std::max(0.0, queued - (now - sent_at));
-        sent_at = now;
-      }
-      queued += seconds;
-      return now + queued;
+    /// When the last byte of what comes next has left.
+    double send(double now, double seconds) { return free_to_send = std::max(now, free_to_send) + seconds; }
+    /// … has come in, the first of which may have come together with another's.
+    double receive(double now, double seconds) {
+      return free_to_receive = std::max(now, free_to_receive + seconds);
     }
   };
   struct PostedReceive {
@@ -111,7 +113,6 @@ class SimulatedCluster final : public Engine, public std::enable_shared_from_thi
     int steps_left = -1;  ///< until it stops; -1: it does not
     Port port;
     int node = 0;
-    double left = 0;  ///< when its latest message to another node had left
     int depth = 0;
     std::ptrdiff_t memory = 0;  ///< bytes that it holds in the frame pool
     Watcher* watcher = nullptr;
@@ -138,7 +139,20 @@ class SimulatedCluster final : public Engine, public std::enable_shared_from_thi
   std::optional<Envelope> peek(int rank, int source, WireTag tag);
   std::optional<Arrived> take_arrived(int rank, int source, WireTag tag);
   void deliver(int rank, Message& message, const Buffer& buffer, Packet* packet);
-  void arrive(Packet* packet);
+  /// Tells the sender of a packet that it is received.
+  void answer(std::unique_ptr<Packet> packet, double received);
+  void take_answer(std::unique_ptr<Packet> packet);
+  /// The message a rank has looked at has arrived there.
+  void see(Rank& receiver, const Packet& packet) {
+    receiver.clock = std::max(receiver.clock, packet.arrival);
+    receiver.depth = std::max(receiver.depth, packet.depth);
+  }
+  /// Where ranks share ports, each stands in line when its time has come.
+  void push(double time, std::unique_ptr<Packet> packet);
+  void pass(Packet* packet);
+  void leave(std::unique_ptr<Packet> packet, double now);
+  void come_in(std::unique_ptr<Packet> packet);
+  void arrive(std::unique_ptr<Packet> packet);
   /// False: the rank has stopped. It does so behind its last step.
   bool begin_step(int rank) {
     int& left = ranks_[as_size(rank)].steps_left;

@@ -77,5 +77,140 @@ TEST(SimulateTest, WrongOptionsAndNoProgramAreErrors) {
             "wisp::simulate: the task of rank 0 is empty");
 }
 
+Task<> receive_number(Comm comm, int source, int tag) {
+  int number = 0;
+  co_await receive(comm, buffer_of(number), source, tag);
+}
+
+TEST(SimulateTest, WhoWaitsForSeveralTasksMayBeLeft) {
+  const std::size_t before = detail::FramePool::live_bytes();
+  const auto wait = [](Comm comm, bool throws) -> Task<> {
+    if (throws && comm.rank() == 1) throw std::runtime_error("mine");
+    if (comm.rank() == 0) co_await when_all(receive_number(comm, 1, 1), receive_number(comm, 2, 2));
+  };
+  EXPECT_THROW(simulate(cluster_of(3), [&](Comm comm) { return wait(comm, false); }), Error);
+  EXPECT_EQ(detail::FramePool::live_bytes(), before);
+  EXPECT_THROW(simulate(cluster_of(3), [&](Comm comm) { return wait(comm, true); }), std::runtime_error);
+  EXPECT_EQ(detail::FramePool::live_bytes(), before);
+}
+
+TEST(SimulateTest, AnExceptionThatPassesARequestDropsIt) {
+  std::vector<int> kept(10, 1);  // what the program lets die, and the message must not reach
+  const auto program = [&](Comm comm) -> Task<> {
+    int token = 0;
+    if (comm.rank() == 0) {
+      const Request request = comm.ireceive(kept, 1, 3);
+      throw std::runtime_error("mine");
+    }
+    if (comm.rank() == 1) {
+      co_await receive(comm, buffer_of(token), 2, 5);
+      co_await send(comm, std::vector<int>(10, 7), 0, 3);
+    }
+    if (comm.rank() == 2) co_await send(comm, buffer_of(token), 1, 5);
+  };
+  EXPECT_THROW(simulate(cluster_of(3), program), std::runtime_error);
+  EXPECT_EQ(kept, std::vector<int>(10, 1));
+}
+
+TEST(SimulateTest, MessagesOfAPairStayInOrderWhateverIsRounded) {
+  for (std::size_t bytes = 1; bytes < 2000; ++bytes) {
+    std::vector<std::size_t> came;
+    simulate(cluster_of(2), [&](Comm comm) -> Task<> {
+      std::vector<char> data(37 * bytes);
+      if (comm.rank() == 0) {
+        simulated_work(comm, 1e-7 * static_cast<double>(bytes % 97));
+        co_await send(comm, data, 1, 7);
+        co_await send(comm, std::span(data).first(0), 1, 7);
+      } else {
+        for (int i = 0; i < 2; ++i) came.push_back((co_await receive(comm, data, 0, 7)).bytes);
+      }
+    });
+    ASSERT_EQ(came, (std::vector<std::size_t>{37 * bytes, 0}));
+  }
+}
+
+TEST(SimulateTest, AProbeFindsAMessageWhenItHasArrived) {
+  SimulationOptions cluster = cluster_of(2);
+  cluster.latency = 100e-6;
+  double found = 0;
+  const SimulationReport report = simulate(cluster, [&](Comm comm) -> Task<> {
+    int number = 0;
+    if (comm.rank() == 0) {
+      co_await send(comm, buffer_of(number), 1, 7);
+      co_await receive(comm, buffer_of(number), 1, 8);
+    } else {
+      co_await probe(comm, 0, 7);
+      found = simulated_time(comm);
+      co_await send(comm, buffer_of(number), 0, 8);
+      co_await receive(comm, buffer_of(number), 0, 7);
+    }
+  });
+  EXPECT_GE(found, 100e-6);
+  EXPECT_GE(report.seconds, 200e-6);
+  EXPECT_EQ(report.rounds, 2);
+}
+
+/// When the message of 1 MB of a rank arrives on another node, while one of its node sends as much.
+double arrival_behind(int late) {
+  SimulationOptions cluster = cluster_of(4);
+  cluster.nodes = {0, 0, 1, 1};
+  cluster.carried_bytes = 0;
+  double arrived = 0;
+  simulate(cluster, [&](Comm comm) -> Task<> {
+    std::vector<char> data(1'000'000);
+    if (comm.rank() < 2) {
+      if (comm.rank() == late) simulated_work(comm, 1);
+      co_await send(comm, data, comm.rank() + 2, 7);
+    } else {
+      co_await receive(comm, data, comm.rank() - 2, 7);
+      if (comm.rank() - 2 != late) arrived = simulated_time(comm);
+    }
+  });
+  return arrived;
+}
+
+TEST(SimulateTest, ASharedPortServesWhoComesFirst) {
+  EXPECT_DOUBLE_EQ(arrival_behind(0), arrival_behind(1));
+  EXPECT_LT(arrival_behind(0), 200e-6);
+}
+
+TEST(SimulateTest, AnswersMoveNobodysClockButWhoWaitsForThem) {
+  const auto received_at = [](bool is_synchronous) {
+    SimulationOptions cluster = cluster_of(3);
+    double time = 0;
+    simulate(cluster, [&](Comm comm) -> Task<> {
+      int number = 0;
+      if (comm.rank() == 0) {
+        const Request sent =
+            is_synchronous ? comm.issend(buffer_of(number), 1, 7) : comm.isend(buffer_of(number), 1, 7);
+        int other = 0;
+        co_await receive(comm, buffer_of(other), 2, 7);
+        time = simulated_time(comm);
+        co_await receive(comm, buffer_of(other), 1, 8);
+      } else if (comm.rank() == 1) {
+        simulated_work(comm, 1);
+        co_await receive(comm, buffer_of(number), 0, 7);
+        simulated_work(comm, 1);
+        co_await send(comm, buffer_of(number), 0, 8);
+      } else {
+        co_await send(comm, buffer_of(number), 0, 7);
+      }
+    });
+    return time;
+  };
+  EXPECT_DOUBLE_EQ(received_at(true), received_at(false));
+}
+
+TEST(SimulateTest, MessagesMayCostNothing) {
+  SimulationOptions cluster = cluster_of(2);
+  cluster.overhead = 0;
+  std::vector<int> sum(1000);
+  simulate(cluster, [&](Comm comm) -> Task<> {
+    const std::vector<int> ones(1000, 1);
+    co_await reduce(comm, ones, sum, MPI_SUM, 0);
+  });
+  EXPECT_EQ(sum, std::vector<int>(1000, 2));
+}
+
 }  // namespace
 }  // namespace wisp
