@@ -148,7 +148,7 @@ MPI_Datatype datatype_of_struct() {
 }
 
 /// `length` elements, the next of which is `stride` bytes further.
-MPI_Datatype make_run(MPI_Datatype element, std::size_t length, MPI_Aint stride);
+MPI_Datatype make_run(MPI_Datatype element, std::size_t length, std::ptrdiff_t stride, std::size_t bytes);
 void free_run(MPI_Datatype& type) noexcept;
 [[noreturn]] void throw_not_contiguous();
 
@@ -213,8 +213,7 @@ class Strided {
   Strided(T* first, std::size_t count, std::ptrdiff_t stride, std::size_t length = 1)
       : first_(first),
         count_(count),
-        type_(detail::make_run(datatype_of<std::remove_const_t<T>>(), length,
-                               stride * static_cast<std::ptrdiff_t>(sizeof(T)))) {}
+        type_(detail::make_run(datatype_of<std::remove_const_t<T>>(), length, stride, sizeof(T))) {}
   /// Of anything that has data_handle(), extent(i) and stride(i), as std::mdspan: of one dimension, or of two
   /// the second of which is contiguous.
   template <class View>

@@ -97,9 +97,10 @@ void append_place(std::uint64_t place, std::string& to) {
 
 /// Digits, which are taken from the text; 0 if there are none.
 std::size_t take_number(std::string_view& text) {
+  constexpr std::size_t behind_all = std::size_t{1} << 40;  // no line is as long
   std::size_t number = 0;
   for (; !text.empty() && is_digit(text[0]); text.remove_prefix(1))
-    number = std::min<std::size_t>(number * 10 + static_cast<std::size_t>(text[0] - '0'), 1 << 30);
+    number = std::min(number * 10 + static_cast<std::size_t>(text[0] - '0'), behind_all);
   return number;
 }
 

@@ -41,7 +41,7 @@ namespace wisp::detail {
   }
   if (is_in_place(own)) return;
   check_buffer(call, own_name, own);
-  if (own.type == blocks.type && own.count * ranks == blocks.count) [[likely]]
+  if (own.type == blocks.type && own.count == blocks.count / ranks) [[likely]]
     return;
   const std::size_t bytes = bytes_of(own);
   const std::size_t room = bytes_of(blocks) / ranks;
@@ -105,7 +105,8 @@ namespace {
     }
     check_fits(call, name, as_size(count), blocks.types.empty() ? blocks.type : blocks.types[i]);
     const std::int64_t begin = blocks.displacements.empty() ? end_of_last : blocks.displacements[i];
-    if (__builtin_add_overflow(begin, count, &end_of_last) || std::abs(begin) > surely_in_memory) [[unlikely]]
+    if (__builtin_add_overflow(begin, count, &end_of_last) || begin > surely_in_memory ||
+        begin < -surely_in_memory) [[unlikely]]
       check_place(call, name, blocks, i, begin);
     if (blocks.address == nullptr && count > 0) [[unlikely]]
       check_block_at_null(call, name, blocks, i, begin);

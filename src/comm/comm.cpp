@@ -19,9 +19,9 @@ Comm CommAccess::make_root(std::shared_ptr<World> world, TagLayout::Kind kind) {
   return make(std::move(context), all);
 }
 
-Comm CommAccess::make_within(const Comm& parent, const Group& members) {
+Comm CommAccess::make_within(const Comm& parent, const Group& members, const char* call) {
   const ContextPtr& context = parent.context_;
-  const EngineLock lock = detail::lock(context, "wisp::Comm::range");
+  const EngineLock lock = detail::lock(context, call);
   if (!parent.is_raw()) return make_numbered(context->world, members);
   return make(ContextPtr(new Context(context->world, context->kind)), members);
 }
@@ -107,18 +107,19 @@ Comm Comm::range(int first, int last, int stride) const {
   detail::check_within(MPI_ERR_RANK, call, "first", first, 0, size() - 1);
   detail::check_within(MPI_ERR_RANK, call, "last", last, 0, size() - 1);
   const Group members = group_.compose(Range::between(first, last, stride));
-  return CommAccess::make_within(*this, members);
+  return CommAccess::make_within(*this, members, call);
 }
 
 Comm Comm::node() const {
-  const std::shared_ptr<const detail::GroupNodes>& nodes = CommAccess::known_nodes(*this, "wisp::Comm::node");
-  return CommAccess::make_within(*this, nodes->inside(nodes->node_of(rank_)));
+  constexpr const char* call = "wisp::Comm::node";
+  const std::shared_ptr<const detail::GroupNodes>& nodes = CommAccess::known_nodes(*this, call);
+  return CommAccess::make_within(*this, nodes->inside(nodes->node_of(rank_)), call);
 }
 
 Comm Comm::node_leaders() const {
-  const std::shared_ptr<const detail::GroupNodes>& nodes =
-      CommAccess::known_nodes(*this, "wisp::Comm::node_leaders");
-  Comm made = CommAccess::make_within(*this, detail::GroupNodes::between(nodes, 0));
+  constexpr const char* call = "wisp::Comm::node_leaders";
+  const std::shared_ptr<const detail::GroupNodes>& nodes = CommAccess::known_nodes(*this, call);
+  Comm made = CommAccess::make_within(*this, detail::GroupNodes::between(nodes, 0), call);
   return made.is_member() ? made : Comm();
 }
 

@@ -25,7 +25,7 @@ struct CommAccess {
   /// Of such a one that nobody else has, nor used: it counts as if it had not been made.
   static void uncount(const Comm& comm);
   /// A communicator of members, of the kind of the one that they come from.
-  static Comm make_within(const Comm& parent, const Group& members);
+  static Comm make_within(const Comm& parent, const Group& members, const char* call);
   /// The tag, without a code, of a persistent operation of `members`, which nobody else has in the context,
   /// or in an extension of it. Without members there are only as many as one context has.
   struct PersistentTag {

@@ -140,7 +140,7 @@ Comm Comm::subset(std::span<const int> ranks) const {
   if (const std::optional<Range> range = range_of(ranks)) {
     return this->range(range->first, range->to_parent(range->size - 1), range->stride);
   }
-  return CommAccess::make_within(*this, list_of(*this, ranks));
+  return CommAccess::make_within(*this, list_of(*this, ranks), call);
 }
 
 Request Comm::icreate_group(std::span<const int> ranks, int tag, Comm& made) const {

@@ -128,6 +128,8 @@ std::optional<Status> Request::test() {
   detail::ContextPtr context;
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request::wait");
   if (!done()) {
+    if (context_->world->closed())
+      operation_ = {};  // what it sends has left then: nobody can wait for it again
     detail::Engine& engine = engine_of_living(context_);
     const detail::TracedWait wait(context_->world->recorder(), context_.get());
     engine.run_until([this] { return done(); }, context_.get());

@@ -87,11 +87,16 @@ MPI_Datatype keep_datatype(const std::type_info& of, std::span<const StructMembe
   return kept->of[of] = resized(made, static_cast<MPI_Aint>(bytes));
 }
 
-MPI_Datatype make_run(MPI_Datatype element, std::size_t length, MPI_Aint stride) {
+MPI_Datatype make_run(MPI_Datatype element, std::size_t length, std::ptrdiff_t stride, std::size_t bytes) {
+  MPI_Aint extent = 0;
+  if (__builtin_mul_overflow(stride, static_cast<std::ptrdiff_t>(bytes), &extent)) {
+    throw_error(MPI_ERR_ARG, "wisp::Strided: stride = {} elements of {} bytes is further than memory reaches",
+                stride, bytes);
+  }
   check_within(MPI_ERR_COUNT, "wisp::Strided", "length", static_cast<std::int64_t>(length), 0, INT_MAX);
   MPI_Datatype made = MPI_DATATYPE_NULL;
   check_mpi(MPI_Type_contiguous(static_cast<int>(length), element, &made), "MPI_Type_contiguous");
-  return resized(made, stride);
+  return resized(made, extent);
 }
 
 void free_run(MPI_Datatype& type) noexcept {

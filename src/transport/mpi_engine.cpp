@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -390,6 +391,17 @@ void MpiEngine::give_up(MPI_Request request, bool is_receive) noexcept {
 
 void MpiEngine::forget(Message& message) noexcept {
   std::erase_if(ready_, [&](const Ready& ready) { return ready.message == &message; });
+}
+
+void MpiEngine::finish(Message& message) noexcept {
+  if (is_closed_ || std::ranges::find(messages_, &message) == messages_.end()) return;
+  message.waiter = nullptr;
+  message.remaining = nullptr;
+  try {
+    run_until([&] { return message.done; });
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "wisp: a message that is still being sent is given up: %s\n", error.what());
+  }
 }
 
 void MpiEngine::abandon(Message& message) noexcept {

@@ -56,6 +56,8 @@ class MpiEngine final : public Engine {
   bool take_ended(MPI_Request& request);
   void add(MPI_Request request, Message& message);
   void abandon(Message& message) noexcept;
+  /// Until MPI is done with a message that nobody goes on with.
+  void finish(Message& message) noexcept;
   void forget(Message& message) noexcept;
 
   void register_closable(Closable& closable) { closables_.push_back(&closable); }

@@ -96,6 +96,12 @@ void MpiTransport::close() noexcept {
   }
 }
 
+void MpiTransport::abandon(Message& message) noexcept {
+  // Also when the communicator is gone, MPI goes on reading what it sends.
+  if (is_closed_ && !message.is_receive) engine_->finish(message);
+  engine_->abandon(message);
+}
+
 [[gnu::hot]] Message* MpiTransport::send(const ConstBuffer& buffer, int destination, WireTag tag,
                                          SendMode mode, const char*, Message* message) {
   // MPICH ends a send to oneself only when it is received: who sends first and receives then would hang.

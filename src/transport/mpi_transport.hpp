@@ -48,7 +48,7 @@ class MpiTransport final : public Transport, private Closable {
   void watch(Watcher& watcher) override { engine_->watch(watcher); }
   void unwatch(Watcher& watcher) override { engine_->unwatch(watcher); }
   void complete(Message& message) override { engine_->complete(message); }
-  void abandon(Message& message) noexcept override { engine_->abandon(message); }
+  void abandon(Message& message) noexcept override;
   void forget(Message& message) noexcept override { engine_->forget(message); }
 
  private:

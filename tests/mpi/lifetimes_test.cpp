@@ -152,6 +152,35 @@ Task<> nothing() {
   co_return;
 }
 
+TEST(LifetimesMpiTest, WhatIsSentHasLeftWhenTheCommunicatorBelowIsFreed) {
+  if (world().size() == 1) GTEST_SKIP() << "one rank cannot receive while it waits";
+  const int rank = world().rank();
+  for (const bool waits : {false, true}) {
+    MPI_Comm below = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &below);
+    Comm comm = Comm::duplicate(below);
+    std::vector<int> values(1'000'000, rank == 0 ? 7 : 0);  // more than leaves at once
+    if (rank == 0) {
+      Request sent = comm.isend(values, 1, 3);
+      MPI_Comm_free(&below);
+      if (waits) {
+        EXPECT_THROW(sent.wait(), Error);
+      } else {
+        sent = Request();
+      }
+      std::ranges::fill(values, -1);
+    } else {
+      if (rank == 1) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        comm.receive(values, 0, 3);
+        EXPECT_EQ(std::ranges::count(values, 7), 1'000'000);
+      }
+      comm = Comm();
+      MPI_Comm_free(&below);
+    }
+  }
+}
+
 TEST(LifetimesMpiTest, CommunicatorsThatAreEmptyOrMovedFromRefuseAllCalls) {
   Comm moved = world();
   const Comm taken = std::move(moved);

@@ -161,6 +161,32 @@ TEST(FaultsTest, ANullBufferWithACountIsAnErrorBeforeAnyMessage) {
   EXPECT_EQ(error([](Comm comm) { return bcast(comm, Buffer(nullptr, 0, MPI_INT), 0); }), "none");
 }
 
+TEST(FaultsTest, CountsAndPlacesBeyondAllMemoryAreErrors) {
+  int value = 0;
+  const auto error = [](auto operation) {
+    return error_of(4, [operation](Comm comm) -> Task<> { co_await operation(comm); });
+  };
+  constexpr std::size_t huge = std::size_t{1} << 62;  // times four ranks it is 0
+  EXPECT_EQ(error([&](Comm comm) {
+              return allgather(comm, Buffer(&value, huge, MPI_CHAR), Buffer(&value, 0, MPI_CHAR));
+            }),
+            "wisp::allgather: send has 4611686018427387904 bytes, but a block of receive has 0");
+  const std::vector<std::int64_t> counts(4, 1), displacements(4, INT64_MIN);
+  EXPECT_EQ(
+      error([&](Comm comm) {
+        return allgatherv(comm, buffer_of(value), {&value, counts, displacements, MPI_INT});
+      }),
+      "wisp::allgatherv: displacement -9223372036854775808 of block 0 of receive is further than memory "
+      "reaches");
+  MPI_Datatype large = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(1 << 30, MPI_DOUBLE, &large);
+  MPI_Type_commit(&large);
+  EXPECT_EQ(error([&](Comm comm) { return bcast(comm, Buffer(&value, std::size_t{1} << 31, large), 0); }),
+            "wisp::bcast: buffer has 2147483648 elements of 8589934592 bytes, more than memory can hold");
+  MPI_Type_free(&large);
+  EXPECT_THROW(Strided<int>(&value, 2, std::ptrdiff_t{1} << 62), Error);
+}
+
 /// Collectives compare what the ranks call for as long as this lives.
 class Checks {
  public:
