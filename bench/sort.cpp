@@ -128,6 +128,11 @@ std::vector<std::size_t> counts(const Options& options) {
   return {1, 2, 16, 128, 1024, 1 << 13, 1 << 16, 1 << 20};
 }
 
+std::vector<std::size_t> simulated_counts(const Options& options) {
+  if (options.count > 0) return {static_cast<std::size_t>(options.count)};
+  return options.quick ? std::vector<std::size_t>{16} : std::vector<std::size_t>{1, 2, 16, 128, 1024};
+}
+
 /// Those to measure, and without a name the one that is chosen.
 std::vector<std::string_view> algorithms_for(const Options& options) {
   const std::vector<std::string_view> all = {"janus", "rquick", "merge", "chosen"};
@@ -216,9 +221,11 @@ void simulate_sort(const Options& options, const SimulationOptions& cluster) {
   Report report(options, fmt::format("wisp simulate sort: {} ranks, virtual time", cluster.ranks), true);
   for (const std::string_view distribution : chosen_distributions(options)) {
     if (options.quick && options.op.empty() && distribution != "uniform" && distribution != "equal") continue;
-    for (const std::size_t count :
-         options.quick ? std::vector<std::size_t>{16} : std::vector<std::size_t>{1, 2, 16, 128, 1024}) {
-      if (static_cast<double>(count) * cluster.ranks * 8 > 1e9) continue;
+    for (const std::size_t count : simulated_counts(options)) {
+      if (static_cast<double>(count) * cluster.ranks * 8 > 1e9) {
+        if (options.count > 0) report.leave_out("sort", options.count);
+        continue;
+      }
       std::vector<Row> rows;
       const auto simulated = [&](std::string_view variant, const SortOptions& sort_options) {
         const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {

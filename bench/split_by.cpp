@@ -129,16 +129,20 @@ int items_at_leader(std::string_view algorithm) {
 /// The algorithms for a case, and at the end the one that is chosen, without a name.
 std::vector<std::string_view> algorithms_for(const SplitByCase& of, const Options& options, int size) {
   std::vector<std::string_view> names = split_algorithms();
+  std::vector<std::string_view> known = names;
+  known.insert(known.end(), {"chosen", "all"});
+  check_choice("split-by", "--algorithm", options.algorithm, known);
+  const bool are_all_wanted = options.algorithm.empty() || options.algorithm == "all";
   // With at least as many items on a leader as there are ranks, Cheng's algorithms are all the same.
   const auto is_repeated = [&](std::string_view name) {
     return name.starts_with("cheng-") && name != "cheng-128" && items_at_leader(name) / 2 >= size;
   };
   std::erase_if(names, [&](std::string_view name) {
-    if (!options.algorithm.empty()) return name != options.algorithm;
+    if (!are_all_wanted) return name != options.algorithm;
     return (name == "radix" && !of.are_integers()) || (name.starts_with("hash") && !of.splits) ||
            is_repeated(name);
   });
-  if (options.algorithm.empty() || options.algorithm == "chosen") names.push_back("");
+  if (are_all_wanted || options.algorithm == "chosen") names.push_back("");
   return names;
 }
 
@@ -282,6 +286,8 @@ void bench_split_by(const Options& options) {
 
 void simulate_split_by(const Options& options, const SimulationOptions& cluster) {
   const int size = cluster.ranks;
+  SimulationOptions untraced = cluster;
+  untraced.trace.clear();
   Report report(options, fmt::format("wisp simulate split-by: {} ranks, virtual time", size), true);
   const std::vector<SplitByCase> cases = chosen_cases(options);
   std::vector<std::vector<std::string_view>> names;
@@ -291,7 +297,7 @@ void simulate_split_by(const Options& options, const SimulationOptions& cluster)
   for (std::size_t of = 0; of < cases.size(); ++of) {
     choices.emplace_back([&, of] {
       const bool is_asked_for = std::ranges::find(names[of], "") != names[of].end();
-      return std::string(is_asked_for ? chosen_name(cases[of], cluster) : "");
+      return std::string(is_asked_for ? chosen_name(cases[of], untraced) : "");
     });
   }
   const std::vector<std::string> chosen = run_in_processes(choices);
@@ -324,7 +330,8 @@ void simulate_split_by(const Options& options, const SimulationOptions& cluster)
   for (const Run& run : runs) {
     tasks.emplace_back([&] {
       const SplitByCase& of = cases[run.of];
-      return simulated_numbers(of, run.name, cluster, expected_places(of, size));
+      const bool is_last = &run == &runs.back();  // others are processes of their own
+      return simulated_numbers(of, run.name, is_last ? cluster : untraced, expected_places(of, size));
     });
   }
   const std::vector<std::string> texts = run_in_processes(tasks);
