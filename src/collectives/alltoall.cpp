@@ -1,3 +1,4 @@
+#include <numeric>
 #include <vector>
 
 #include "collectives/checks.hpp"

@@ -99,9 +99,9 @@ inline void* element(void* address, std::size_t index, const TypeLayout& layout)
 /// An error if so many elements are more bytes than there are addresses.
 void check_many_fit(const char* call, const char* name, std::size_t count, MPI_Datatype type);
 inline void check_fits(const char* call, const char* name, std::size_t count, MPI_Datatype type) {
-  // Elements of many datatypes have less than 2^31 bytes.
-  constexpr std::size_t surely_fit = std::size_t{1} << 16;
-  if (count > surely_fit && plain_size_of(type) == 0) [[unlikely]]
+  constexpr std::size_t surely_fit = std::size_t{1} << 16;  // of elements that may be gibibytes long
+  constexpr std::size_t numbers_surely_fit = std::size_t{1} << 31;
+  if (count > surely_fit && (count > numbers_surely_fit || plain_size_of(type) == 0)) [[unlikely]]
     check_many_fit(call, name, count, type);
 }
 /// Whether elements so many bytes from a null address are nowhere: MPI_BOTTOM is null, and its datatypes say
