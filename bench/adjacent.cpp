@@ -19,9 +19,7 @@ constexpr int rings = 6;  ///< in each of which a rank has a partner on either s
 constexpr int blocks_of_pair = 4;
 
 std::vector<int> block_bytes_of(const Options& options) {
-  if (options.count > 0) return {options.count};
-  if (options.quick) return {8, 512};
-  return {8, 512, 8192};
+  return sizes_of(options, {8, 512}, {8, 512, 8192});
 }
 
 /// Everybody's partners at the distances of the rings, each as often as there are blocks, in turn.

@@ -29,9 +29,8 @@ std::vector<const Collective*> chosen_collectives(const Options& options) {
 
 std::vector<int> chosen_counts(const Options& options, const Collective& of) {
   if (of.name == std::string("barrier")) return {0};
-  if (options.count > 0) return {options.count};
-  if (options.quick) return {1, 1 << 6, 1 << 9};
-  return {1, 1 << 3, 1 << 6, 1 << 9, 1 << 10, 1 << 12, 1 << 15, 1 << 18};
+  return sizes_of(options, {1, 1 << 6, 1 << 9},
+                  {1, 1 << 3, 1 << 6, 1 << 9, 1 << 10, 1 << 12, 1 << 15, 1 << 18});
 }
 
 bool is_gather_or_scatter(const Collective& of) {

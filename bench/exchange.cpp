@@ -17,9 +17,7 @@ namespace {
 constexpr int partners_of_cases[] = {6, 26};
 
 std::vector<int> bytes_of_cases(const Options& options) {
-  if (options.count > 0) return {options.count};
-  if (options.quick) return {8, 512};
-  return {8, 512, 8192, 65536};
+  return sizes_of(options, {8, 512}, {8, 512, 8192, 65536});
 }
 
 /// Whom a rank sends to: others, each once, drawn from its rank.

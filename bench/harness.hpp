@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "wisp/comm.hpp"
@@ -24,6 +25,13 @@ struct Options {
   std::string algorithm;  ///< of `collective`; empty: the one that is chosen
   int count = 0;          ///< elements; 0: several
 };
+
+/// The count that is asked for, else few or many.
+template <class T = int>
+std::vector<T> sizes_of(const Options& options, std::vector<T> few, std::vector<T> many) {
+  if (options.count > 0) return {static_cast<T>(options.count)};
+  return options.quick ? std::move(few) : std::move(many);
+}
 
 /// One line of the output.
 struct Row {

@@ -86,9 +86,7 @@ std::vector<Distribution> chosen_distributions(std::string_view bench, const Opt
 }
 
 std::vector<int> chosen_averages(const Options& options) {
-  if (options.count > 0) return {options.count};
-  if (options.quick) return {1, 100, 10'000};
-  return {1, 10, 100, 1'000, 10'000, 100'000};
+  return sizes_of(options, {1, 100, 10'000}, {1, 10, 100, 1'000, 10'000, 100'000});
 }
 
 /// Which of the two operations, and what MPI calls it.

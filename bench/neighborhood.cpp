@@ -73,9 +73,7 @@ struct Case {
 };
 
 std::vector<Case> chosen_cases(const Options& options, const std::vector<NamedOffsets>& all) {
-  std::vector<std::size_t> blocks = {1, 8, 64, 512, 4096, 65536};
-  if (options.quick) blocks = {8, 64, 4096};
-  if (options.count > 0) blocks = {static_cast<std::size_t>(options.count)};
+  const auto blocks = sizes_of<std::size_t>(options, {8, 64, 4096}, {1, 8, 64, 512, 4096, 65536});
   std::vector<Case> cases;
   for (const Kind kind : {Kind::alltoall, Kind::allgather, Kind::alltoallw}) {
     for (const NamedOffsets& neighborhood : all) {

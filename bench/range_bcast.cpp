@@ -50,9 +50,8 @@ Creation faster_creation(int rank, int half) {
 }
 
 std::vector<int> counts_of(const Options& options) {
-  if (options.count > 0) return {options.count};
-  if (options.quick) return {1, 1 << 6, 1 << 9};
-  return {1, 1 << 3, 1 << 6, 1 << 9, 1 << 10, 1 << 12, 1 << 15, 1 << 18};
+  return sizes_of(options, {1, 1 << 6, 1 << 9},
+                  {1, 1 << 3, 1 << 6, 1 << 9, 1 << 10, 1 << 12, 1 << 15, 1 << 18});
 }
 
 Row row_of(const std::string& variant, int repeats, int ranks, int count, const Timing& timing) {

@@ -123,14 +123,8 @@ std::vector<std::string_view> chosen_distributions(const Options& options) {
 }
 
 std::vector<std::size_t> counts(const Options& options) {
-  if (options.count > 0) return {static_cast<std::size_t>(options.count)};
-  if (options.quick) return {1, 2, 16, 128, 1024};
-  return {1, 2, 16, 128, 1024, 1 << 13, 1 << 16, 1 << 20};
-}
-
-std::vector<std::size_t> simulated_counts(const Options& options) {
-  if (options.count > 0) return {static_cast<std::size_t>(options.count)};
-  return options.quick ? std::vector<std::size_t>{16} : std::vector<std::size_t>{1, 2, 16, 128, 1024};
+  return sizes_of<std::size_t>(options, {1, 2, 16, 128, 1024},
+                               {1, 2, 16, 128, 1024, 1 << 13, 1 << 16, 1 << 20});
 }
 
 /// Those to measure, and without a name the one that is chosen.
@@ -221,7 +215,7 @@ void simulate_sort(const Options& options, const SimulationOptions& cluster) {
   Report report(options, fmt::format("wisp simulate sort: {} ranks, virtual time", cluster.ranks), true);
   for (const std::string_view distribution : chosen_distributions(options)) {
     if (options.quick && options.op.empty() && distribution != "uniform" && distribution != "equal") continue;
-    for (const std::size_t count : simulated_counts(options)) {
+    for (const std::size_t count : sizes_of<std::size_t>(options, {16}, {1, 2, 16, 128, 1024})) {
       if (static_cast<double>(count) * cluster.ranks * 8 > 1e9) {
         if (options.count > 0) report.leave_out("sort", options.count);
         continue;

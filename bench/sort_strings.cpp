@@ -114,9 +114,7 @@ std::vector<std::string_view> chosen_kinds(const Options& options) {
 }
 
 std::vector<std::size_t> numbers_of_strings(const Options& options) {
-  if (options.count > 0) return {static_cast<std::size_t>(options.count)};
-  if (options.quick) return {16, 1024};
-  return {1, 16, 1024, 1 << 15, 1 << 18};
+  return sizes_of<std::size_t>(options, {16, 1024}, {1, 16, 1024, 1 << 15, 1 << 18});
 }
 
 std::size_t characters_of(const Strings& strings) {

@@ -54,6 +54,9 @@ std::vector<SplitByCase> chosen_cases(const Options& options) {
     throw cli::BadInput(fmt::format("wisp: split-by: --op '{}' is no case, nor the beginning of one: {}",
                                     options.op, fmt::join(names, " ")));
   }
+  std::vector<std::string_view> algorithms = split_algorithms();
+  algorithms.insert(algorithms.end(), {"chosen", "all"});
+  check_choice("split-by", "--algorithm", options.algorithm, algorithms);
   return cases;
 }
 
@@ -129,9 +132,6 @@ int items_at_leader(std::string_view algorithm) {
 /// The algorithms for a case, and at the end the one that is chosen, without a name.
 std::vector<std::string_view> algorithms_for(const SplitByCase& of, const Options& options, int size) {
   std::vector<std::string_view> names = split_algorithms();
-  std::vector<std::string_view> known = names;
-  known.insert(known.end(), {"chosen", "all"});
-  check_choice("split-by", "--algorithm", options.algorithm, known);
   const bool are_all_wanted = options.algorithm.empty() || options.algorithm == "all";
   // With at least as many items on a leader as there are ranks, Cheng's algorithms are all the same.
   const auto is_repeated = [&](std::string_view name) {
@@ -330,7 +330,7 @@ void simulate_split_by(const Options& options, const SimulationOptions& cluster)
   for (const Run& run : runs) {
     tasks.emplace_back([&] {
       const SplitByCase& of = cases[run.of];
-      const bool is_last = &run == &runs.back();  // others are processes of their own
+      const bool is_last = &run == &runs.back();  // each is a process of its own, and a file has one
       return simulated_numbers(of, run.name, is_last ? cluster : untraced, expected_places(of, size));
     });
   }

@@ -67,18 +67,17 @@ Request& Request::operator=(Request&& other) noexcept {
   const detail::EngineLock lock(engine);
   if (done()) return;
   const bool is_unwinding = std::uncaught_exceptions() > std::max(exceptions_, engine.exceptions_around);
+  // The exception must get out. A receive is cancelled, and where nothing can wait whatever it is; what
+  // others take part in can only be waited for.
+  if (is_unwinding && (unwinding_ == Unwinding::cancels || !engine.can_wait())) {
+    operation_ = {};
+    return;
+  }
   if (!engine.can_wait()) {
-    // Its buffers may die with what the exception passes.
-    if (is_unwinding) operation_ = {};
-    if (!is_unwinding) free();
+    free();
     return;
   }
   if (is_unwinding) {
-    // The exception must get out. A receive is cancelled; what others take part in can only be waited for.
-    if (unwinding_ == Unwinding::cancels) {
-      operation_ = {};
-      return;
-    }
     std::fputs(
         "wisp: an exception passes a request that is still in flight, and waits for it: its buffers must "
         "live until it ends\n",

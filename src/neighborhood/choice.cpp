@@ -81,8 +81,8 @@ double modelled_time(const ScheduleFacts& facts, int phases, double bytes, const
 double modelled_time(const Stencil& stencil, NeighborPattern pattern, std::size_t place, std::size_t bytes,
                      const Machine& machine) {
   const ScheduleFacts& facts = costed_schedule(stencil, pattern, place).facts;
-  const BlockPlaces blocks{bytes, static_cast<std::ptrdiff_t>(bytes), true};
-  return modelled_time(facts, facts.phases, sent_bytes(facts, blocks), machine, stencil.torus().size());
+  const double sent = sent_bytes(facts, BlockPlaces::regular(bytes));
+  return modelled_time(facts, facts.phases, sent, machine, stencil.torus().size());
 }
 
 namespace {

@@ -32,10 +32,6 @@ std::string text_of(const std::vector<std::int64_t>& offset) {
   return formatted("({})", joined(offset, ", "));
 }
 
-BlockPlaces regular_places(std::size_t bytes) {
-  return {bytes, static_cast<std::ptrdiff_t>(bytes), true};
-}
-
 /// What can be seen of lists without those of others.
 void check_lists(const char* call, const Comm& comm, std::span<const int> sources,
                  std::span<const int> targets) {
@@ -203,7 +199,7 @@ int Neighborhood::find_offset(std::span<const int> offset) const {
 
 std::string_view Neighborhood::chosen(NeighborPattern pattern, std::size_t bytes) const {
   const Machine& machine = CommAccess::world(comm()).machine();
-  return schedule_names()[cheapest_schedule(stencil(), pattern, 0, regular_places(bytes), machine)];
+  return schedule_names()[cheapest_schedule(stencil(), pattern, 0, BlockPlaces::regular(bytes), machine)];
 }
 
 std::string Neighborhood::describe(NeighborPattern pattern, std::size_t bytes) const {

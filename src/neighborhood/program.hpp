@@ -27,6 +27,8 @@ class BlockPlaces {
   BlockPlaces(std::size_t bytes, std::ptrdiff_t stride, bool contiguous)
       : first_{0, bytes, contiguous}, stride_(stride) {}
   explicit BlockPlaces(std::vector<Place> places) : places_(std::move(places)) {}
+  /// Of so many bytes, one behind the other.
+  static BlockPlaces regular(std::size_t bytes) { return {bytes, static_cast<std::ptrdiff_t>(bytes), true}; }
 
   bool is_regular() const { return places_.empty(); }
   Place operator[](int i) const {

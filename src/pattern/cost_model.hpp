@@ -172,14 +172,18 @@ inline double piece_overhead(const Machine& machine, std::size_t bytes) {
   return machine.overhead + rendezvous_of(machine, bytes);
 }
 
+/// The best number of pieces, of which there is none where messages cost nothing, within what is possible.
+inline int possible_pieces(double best, double least, std::size_t elements) {
+  if (!(best > least)) return static_cast<int>(least);
+  return static_cast<int>(std::max(least, std::min({best, static_cast<double>(elements), 4096.0})));
+}
+
 /// Into how many pieces a vector goes through a pipeline of `depth` steps, at least one for each of two
 /// trees: (depth + k) (o + nβ/k) is least for k = √(depth · nβ/o).
 inline int pipeline_pieces(const Machine& machine, std::size_t bytes, int depth, std::size_t elements) {
   const double best = std::sqrt(depth * static_cast<double>(bytes) * machine.seconds_per_byte /
                                 piece_overhead(machine, bytes));
-  const double most = std::min(4096.0, static_cast<double>(elements));
-  if (!(best > 2)) return 2;  // none is, where nothing costs anything
-  return static_cast<int>(std::max(2.0, std::min(best, most)));
+  return possible_pieces(best, 2, elements);
 }
 
 /// Into how many pieces a vector goes over the circulant graph. A rank sends and receives one in each round,
@@ -188,9 +192,7 @@ inline int pipeline_pieces(const Machine& machine, std::size_t bytes, int depth,
 inline int circulant_pieces(const Machine& machine, std::size_t bytes, int rounds, std::size_t elements) {
   const double best = std::sqrt(std::max(rounds - 1, 0) * static_cast<double>(bytes) *
                                 machine.seconds_per_byte / (2 * piece_overhead(machine, bytes)));
-  const double most = std::min(static_cast<double>(elements), 4096.0);
-  if (!(best > 1)) return 1;  // none is, where nothing costs anything
-  return static_cast<int>(std::max(1.0, std::min(best, most)));
+  return possible_pieces(best, 1, elements);
 }
 
 }  // namespace wisp::detail

@@ -83,22 +83,23 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
 
   // LogGP with one port: the sender is busy for o, its port for the bytes, then they travel for L.
   sender.clock += options_.overhead;
-  const bool inside = stays(source, destination);
+  packet->arrival = sender.clock;
+  const bool shares_port = has_nodes_ && !stays(source, destination);
   sender.counters.messages_sent += 1;
-  sender.counters.bytes_sent += packet->envelope.bytes;
-  if (has_nodes_ && !inside) {
+  sender.counters.bytes_sent += bytes;
+  if (shares_port) {
     messages_between_ += 1;
-    bytes_between_ += packet->envelope.bytes;
+    bytes_between_ += bytes;
   }
   max_depth_ = std::max(max_depth_, packet->depth);
 
   if (mode == SendMode::synchronous || options_.rendezvous)
     packet->sender = message != nullptr ? message : new Message;
   Message* const sent = packet->sender;
-  if (has_nodes_ && !inside) {
+  if (shares_port) {
     push(sender.clock, std::move(packet));
   } else {
-    leave(std::move(packet), sender.clock);
+    leave(std::move(packet));
   }
   return sent;
 }
@@ -113,7 +114,7 @@ void SimulatedCluster::pass(Packet* packet) {
   std::unique_ptr<Packet> owned(packet);
   switch (packet->at) {
     case Packet::At::port_of_sender:
-      return leave(std::move(owned), packet->arrival);
+      return leave(std::move(owned));
     case Packet::At::port_of_receiver:
       return come_in(std::move(owned));
     case Packet::At::receiver:
@@ -123,10 +124,11 @@ void SimulatedCluster::pass(Packet* packet) {
   }
 }
 
-void SimulatedCluster::leave(std::unique_ptr<Packet> packet, double now) {
+void SimulatedCluster::leave(std::unique_ptr<Packet> packet) {
   const auto [source, tag, bytes] = packet->envelope;
   const bool inside = stays(source, packet->destination);
-  double arrival = port_of(source, inside).send(now, seconds_of(bytes, inside)) + latency_of(inside);
+  const double left = port_of(source, inside).send(packet->arrival, seconds_of(bytes, inside));
+  double arrival = left + latency_of(inside);
   if (options_.jitter > 0) {
     arrival += options_.jitter * std::uniform_real_distribution<double>()(random_);
     double& last = ranks_[as_size(source)].last_arrival[packet->destination];

@@ -25,8 +25,8 @@ namespace wisp::detail {
 struct Packet {
   Envelope envelope;
   int destination = -1;
-  int depth = 0;  ///< length of the chain of messages that led to it
-  double arrival = 0;
+  int depth = 0;              ///< length of the chain of messages that led to it
+  double arrival = 0;         ///< where it is next
   Message* sender = nullptr;  ///< waits until this packet is received
   enum class At : unsigned char {
     port_of_sender,
@@ -150,7 +150,7 @@ class SimulatedCluster final : public Engine, public std::enable_shared_from_thi
   /// Where ranks share ports, each stands in line when its time has come.
   void push(double time, std::unique_ptr<Packet> packet);
   void pass(Packet* packet);
-  void leave(std::unique_ptr<Packet> packet, double now);
+  void leave(std::unique_ptr<Packet> packet);
   void come_in(std::unique_ptr<Packet> packet);
   void arrive(std::unique_ptr<Packet> packet);
   /// False: the rank has stopped. It does so behind its last step.

@@ -31,6 +31,20 @@ TEST(BalanceTest, SharesDifferByOneAtMostAndOwnersMatch) {
   }
 }
 
+TEST(BalanceTest, CoversAVectorWithPiecesThatDifferByOne) {
+  for (const std::size_t count : {0u, 1u, 7u, 64u, 1001u}) {
+    for (const int parts : {1, 2, 3, 8, 100}) {
+      const Balance pieces(count, parts);
+      EXPECT_EQ(pieces.begin(0), 0U);
+      EXPECT_EQ(pieces.begin(parts), count);
+      for (int part = 0; part < parts; ++part) {
+        EXPECT_LE(pieces.size(part), pieces.size(0));
+        EXPECT_GE(pieces.size(part) + 1, pieces.size(0));
+      }
+    }
+  }
+}
+
 TEST(SamplePositionsTest, PositionsAscendAndCountsAgree) {
   for (const Interval interval : {Interval{0, 1}, Interval{5, 12}, Interval{100, 1123}}) {
     for (const Slot count : {1u, 2u, 7u, 16u, 500u}) {
