@@ -53,6 +53,12 @@ Message* SharedTransport::send(const ConstBuffer& buffer, int destination, WireT
   return inner_->send(buffer, destination, tags_.with_number(tag, of_data), mode, operation, message);
 }
 
+Message* SharedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
+                                      const char* operation) {
+  if (!is_told(tag)) return inner_->send_packed(packed, bytes, destination, tag, operation);
+  return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation, nullptr);
+}
+
 void SharedTransport::open(const Arrived& head) {
   Opening& opening = *opening_.emplace_back(std::make_unique<Opening>());
   opening.envelope = head.envelope;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/tag_layout.hpp"
-#include "transport/transport.hpp"
+#include "transport/forwarding_transport.hpp"
 
 namespace wisp::detail {
 
@@ -20,38 +20,21 @@ namespace wisp::detail {
 /// The data of a pair's messages arrive in the order of what was told of them.
 ///
 /// Others than the user's, and those of raw communicators, travel as they are.
-class SharedTransport final : public Transport {
+class SharedTransport final : public ForwardingTransport {
  public:
-  SharedTransport(std::unique_ptr<Transport> inner, TagLayout tags) : inner_(std::move(inner)), tags_(tags) {}
+  SharedTransport(std::unique_ptr<Transport> inner, TagLayout tags)
+      : ForwardingTransport(std::move(inner)), tags_(tags) {}
   ~SharedTransport() override;
 
-  Transport& inner() override { return inner_->inner(); }
-  Recorder* recorder() override { return inner_->recorder(); }
-  std::vector<int> failed() override { return inner_->failed(); }
   bool is_shared() const override { return true; }
   bool can_post(WireTag tag) const override { return !is_told(tag); }
 
-  Engine& engine() override { return inner_->engine(); }
   Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
                 Message* message) override;
   Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
-                       const char* operation) override {
-    return inner_->send_packed(packed, bytes, destination, tag, operation);
-  }
-  void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override {
-    inner_->send_owned(std::move(packed), destination, tag, operation);
-  }
-  void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override {
-    inner_->receive(message, buffer, source, tag);
-  }
-  std::optional<Envelope> peek(int source, WireTag tag) override { return inner_->peek(source, tag); }
+                       const char* operation) override;
   std::optional<Arrived> take_arrived(int source, WireTag tag) override;
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override;
-  void watch(Watcher& watcher) override { inner_->watch(watcher); }
-  void unwatch(Watcher& watcher) override { inner_->unwatch(watcher); }
-  void complete(Message& message) override { inner_->complete(message); }
-  void abandon(Message& message) noexcept override { inner_->abandon(message); }
-  void forget(Message& message) noexcept override { inner_->forget(message); }
 
  private:
   /// What was told, received as bytes; and its data, once they are there.
@@ -72,7 +55,6 @@ class SharedTransport final : public Transport {
   std::optional<Arrived> take_any(int source);
   std::optional<Arrived> take_data(int source, WireTag tag);
 
-  std::unique_ptr<Transport> inner_;
   TagLayout tags_;
   std::deque<std::unique_ptr<Opening>> opening_;
   std::deque<Arrived> data_;  ///< that came to who looked for any message

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "comm/describe.hpp"
 #include "comm/world.hpp"
 #include "wisp/detail/mix.hpp"
 
@@ -43,7 +44,7 @@ class TracedTransport::Pending final : public MessageObserver {
 };
 
 TracedTransport::TracedTransport(std::unique_ptr<Transport> inner, Recorder& recorder, std::vector<int> ranks)
-    : inner_(std::move(inner)),
+    : ForwardingTransport(std::move(inner)),
       recorder_(recorder),
       ranks_(std::make_shared<const std::vector<int>>(std::move(ranks))) {
   const EngineLock lock(inner_->engine());

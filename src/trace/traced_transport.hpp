@@ -4,20 +4,17 @@
 #include <vector>
 
 #include "trace/recorder.hpp"
-#include "transport/transport.hpp"
+#include "transport/forwarding_transport.hpp"
 
 namespace wisp::detail {
 
 /// Records the messages that pass it: when they were posted, and when they were done.
-class TracedTransport final : public Transport {
+class TracedTransport final : public ForwardingTransport {
  public:
   /// `ranks`: those of the World in MPI_COMM_WORLD; empty: the same.
   TracedTransport(std::unique_ptr<Transport> inner, Recorder& recorder, std::vector<int> ranks);
 
-  Engine& engine() override { return inner_->engine(); }
-  Transport& inner() override { return inner_->inner(); }
   Recorder* recorder() override { return &recorder_; }
-  std::vector<int> failed() override { return inner_->failed(); }
 
   Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
                 Message* message) override;
@@ -25,17 +22,8 @@ class TracedTransport final : public Transport {
                        const char* operation) override;
   void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override;
   void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override;
-  std::optional<Envelope> peek(int source, WireTag tag) override { return inner_->peek(source, tag); }
-  std::optional<Arrived> take_arrived(int source, WireTag tag) override {
-    return inner_->take_arrived(source, tag);
-  }
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override;
-
-  void watch(Watcher& watcher) override { inner_->watch(watcher); }
-  void unwatch(Watcher& watcher) override { inner_->unwatch(watcher); }
-  void complete(Message& message) override { inner_->complete(message); }
   void abandon(Message& message) noexcept override;
-  void forget(Message& message) noexcept override { inner_->forget(message); }
 
  private:
   /// A message that is on its way.
@@ -46,7 +34,6 @@ class TracedTransport final : public Transport {
                 WireTag tag, const char* operation) noexcept;
   void observe_receive(Message& message, TraceRecord::Kind kind, int source, WireTag tag);
 
-  std::unique_ptr<Transport> inner_;
   Recorder& recorder_;
   std::shared_ptr<const std::vector<int>> ranks_;  ///< messages may outlive this
   std::uint32_t world_;
