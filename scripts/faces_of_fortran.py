@@ -166,7 +166,8 @@ class Function:
             kind = {"Datatype": "Type"}.get(one.type[4:], one.type[4:])
             if not one.stars:
                 return f"MPI_{kind}_f2c(*{one.name})"
-            before.append(f"MadeComm {own}({one.name});")
+            make = f"[](MPI_{kind} of) {{ return MPI_{kind}_c2f(of); }}"  # a macro with some MPIs
+            before.append(f"Made {own}({one.name}, MPI_{kind.upper()}_NULL, {make});")
             return f"{own}.of_c()"
         if one.name in ("index", "indices") and not one.is_const:
             before.append(f"const FromOne {own}({one.name}{', outcount' if one.is_array else ''});")
@@ -196,13 +197,16 @@ class Function:
 
 def type_of(handle):
     return (f"  type, bind(C) :: WISP_{handle}\n    type(c_ptr) :: handle = c_null_ptr\n  end type\n"
-            f"  interface operator(==)\n    module procedure same_{handle}\n  end interface\n")
+            f"  interface operator(==)\n    module procedure same_{handle}\n  end interface\n"
+            f"  interface operator(/=)\n    module procedure differ_{handle}\n  end interface\n")
 
 
 def comparison_of(handle):
     return (f"  elemental function same_{handle}(a, b) result(same)\n    type(WISP_{handle}), intent(in) :: a, b\n"
             "    logical :: same\n    same = transfer(a%handle, 0_c_intptr_t) == transfer(b%handle, 0_c_intptr_t)\n"
-            "  end function\n")
+            "  end function\n"
+            f"  elemental function differ_{handle}(a, b) result(differ)\n    type(WISP_{handle}), intent(in) :: a, b\n"
+            "    logical :: differ\n    differ = .not. a == b\n  end function\n")
 
 
 def broken(line, width=120):

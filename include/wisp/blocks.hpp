@@ -66,6 +66,7 @@ struct ConstBlocks {
   ConstBlocks(const void* first, Integers of_counts, Integers byte_displacements,
               std::span<const MPI_Datatype> datatypes)
       : address(first), counts(of_counts), displacements(byte_displacements), types(datatypes) {}
+  ConstBlocks(InPlace) : address(MPI_IN_PLACE) {}  // NOLINT(google-explicit-constructor): as a buffer
   /// Blocks in a range of elements.
   ConstBlocks(const ConstBuffer& data, Integers of_counts, Integers of_displacements = {})
       : address(data.address),
@@ -109,11 +110,9 @@ struct Blocks {
   }
 };
 
-/// Says, as in MPI, that the input already lies in the output.
+/// in_place() as blocks.
 inline ConstBlocks blocks_in_place() {
-  ConstBlocks blocks;
-  blocks.address = MPI_IN_PLACE;
-  return blocks;
+  return in_place();
 }
 inline bool is_in_place(const ConstBlocks& blocks) {
   return blocks.address == MPI_IN_PLACE;

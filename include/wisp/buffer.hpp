@@ -30,9 +30,31 @@ inline constexpr auto members_of = nullptr;
 template <class T>
 concept HasMembers = !std::is_null_pointer_v<std::remove_cv_t<decltype(members_of<T>)>>;
 
+namespace detail {
+/// Of a member or element that is an array, those of the array.
+template <class M>
+struct Elements {
+  using Type = std::remove_cv_t<M>;
+  static constexpr int count = 1;
+};
+template <class M, std::size_t n>
+struct Elements<M[n]> {
+  using Type = typename Elements<M>::Type;
+  static constexpr int count = static_cast<int>(n) * Elements<M>::count;
+};
+template <class M, std::size_t n>
+struct Elements<std::array<M, n>> : Elements<M[n]> {};
+
 template <class T>
-concept HasDatatype = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_as<T, std::complex<float>> ||
-    std::same_as<T, std::complex<double>> || std::same_as<T, std::complex<long double>> || HasMembers<T>;
+concept IsNumber = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_as<T, std::complex<float>> ||
+    std::same_as<T, std::complex<double>> || std::same_as<T, std::complex<long double>>;
+template <class T>
+concept IsArrayOfThose = !std::same_as<typename Elements<T>::Type, T> &&
+                         (IsNumber<typename Elements<T>::Type> || HasMembers<typename Elements<T>::Type>);
+}  // namespace detail
+
+template <class T>
+concept HasDatatype = detail::IsNumber<T> || HasMembers<T> || detail::IsArrayOfThose<std::remove_cv_t<T>>;
 
 namespace detail {
 /// As std::float32_t has that of float.
@@ -42,12 +64,15 @@ inline constexpr bool has_format_of =
     sizeof(T) == sizeof(Known) && std::numeric_limits<T>::digits == std::numeric_limits<Known>::digits;
 template <HasMembers T>
 MPI_Datatype datatype_of_struct();
+template <IsArrayOfThose T>
+MPI_Datatype datatype_of_array();
 /// Bytes of data of so many elements.
 std::size_t bytes_in(std::size_t count, MPI_Datatype type);
 }  // namespace detail
 
-/// The MPI datatype of a C++ arithmetic, enumeration, byte or complex type, or of a struct with members_of;
-/// that of a struct is made once, and freed when MPI ends (so MPI must run, and the thread may call it).
+/// The MPI datatype of a C++ arithmetic, enumeration, byte or complex type, of a struct with members_of, or
+/// of an array of those; that of a struct or array is made once, and freed when MPI ends (so MPI must run,
+/// and the thread may call it).
 template <HasDatatype T>
 MPI_Datatype datatype_of() {
   if constexpr (!std::same_as<T, std::remove_cv_t<T>>)
@@ -56,6 +81,8 @@ MPI_Datatype datatype_of() {
     return MPI_BYTE;
   else if constexpr (HasMembers<T>)
     return detail::datatype_of_struct<T>();
+  else if constexpr (detail::IsArrayOfThose<T>)
+    return detail::datatype_of_array<T>();
   else if constexpr (std::is_enum_v<T>)
     return datatype_of<std::underlying_type_t<T>>();
   else if constexpr (std::same_as<T, char>)
@@ -106,19 +133,6 @@ MPI_Datatype kept_datatype(const std::type_info& of);
 MPI_Datatype keep_datatype(const std::type_info& of, std::span<const StructMember> members,
                            std::size_t bytes);
 
-template <class M>
-struct Elements {
-  using Type = std::remove_cv_t<M>;
-  static constexpr int count = 1;
-};
-template <class M, std::size_t n>
-struct Elements<M[n]> {
-  using Type = typename Elements<M>::Type;
-  static constexpr int count = static_cast<int>(n) * Elements<M>::count;
-};
-template <class M, std::size_t n>
-struct Elements<std::array<M, n>> : Elements<M[n]> {};
-
 /// Of T, whose own or whose base's it is.
 template <class T, class Of, class M>
 StructMember struct_member(M Of::*member) {
@@ -147,7 +161,18 @@ MPI_Datatype datatype_of_struct() {
       members_of<T>);
 }
 
-/// `length` elements, the next of which is `stride` bytes further.
+template <IsArrayOfThose T>
+MPI_Datatype datatype_of_array() {
+  using Element = typename Elements<T>::Type;
+  static_assert(Elements<T>::count > 0, "wisp::datatype_of: an array of nothing");
+  const MPI_Datatype kept = kept_datatype(typeid(T));
+  if (kept != MPI_DATATYPE_NULL) [[likely]]
+    return kept;
+  const StructMember all[] = {{0, Elements<T>::count, datatype_of<Element>()}};
+  return keep_datatype(typeid(T), all, sizeof(T));
+}
+
+/// `length` elements of so many `bytes`, the next of which are `stride` elements further.
 MPI_Datatype make_run(MPI_Datatype element, std::size_t length, std::ptrdiff_t stride, std::size_t bytes);
 void free_run(MPI_Datatype& type) noexcept;
 [[noreturn]] void throw_not_contiguous();
@@ -258,13 +283,21 @@ ConstBuffer buffer_of(const T& variable) {
   return {&variable, 1, datatype_of<T>()};
 }
 
-/// Says, as in MPI, that the input already lies in the output buffer.
-inline ConstBuffer in_place() {
-  return {MPI_IN_PLACE, 0, MPI_DATATYPE_NULL};
+/// What in_place() is, wherever MPI has MPI_IN_PLACE.
+struct InPlace {
+  // NOLINTBEGIN(google-explicit-constructor): it is a buffer
+  operator ConstBuffer() const { return {MPI_IN_PLACE, 0, MPI_DATATYPE_NULL}; }
+  operator Buffer() const { return {MPI_IN_PLACE, 0, MPI_DATATYPE_NULL}; }
+  // NOLINTEND(google-explicit-constructor)
+};
+/// Says, as in MPI, that the input already lies in the output; of the output of a scatter, that it stays
+/// where the input lies.
+constexpr InPlace in_place() {
+  return {};
 }
-/// The same of an output, where the input lies.
+/// The same as a buffer to be written.
 inline Buffer buffer_in_place() {
-  return {MPI_IN_PLACE, 0, MPI_DATATYPE_NULL};
+  return in_place();
 }
 inline bool is_in_place(const ConstBuffer& buffer) {
   return buffer.address == MPI_IN_PLACE;

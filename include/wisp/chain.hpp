@@ -84,7 +84,8 @@ class Chain {
   int left() const noexcept { return rank_of(place_.left); }
   int right() const noexcept { return rank_of(place_.right); }
 
-  /// A communicator with the same ranks: for messages between any two. O(p) memory, α log p + pβ.
+  /// A communicator with the same ranks: for messages between any two. O(p) memory, α log p + pβ. Of the
+  /// empty chain, as a split gives it to who is left out, the empty communicator.
   Comm to_comm() const;
   Request ito_comm(Comm& made) const;
 

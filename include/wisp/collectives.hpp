@@ -91,8 +91,7 @@ Operation allgatherv(const Comm& comm, const ConstBuffer& send, const Blocks& re
 Operation allgatherm(const Comm& comm, const ConstBuffer& send, const Buffer& receive, const Merge& merge,
                      const CollectiveOptions& options = {});
 
-/// Block r of the root's `send` to rank r; at the root, `receive` may be in place (buffer_in_place()).
-/// ⌈log2 p⌉ α + (p - 1) nβ.
+/// Block r of the root's `send` to rank r; at the root, `receive` may be in place. ⌈log2 p⌉ α + (p - 1) nβ.
 Operation scatter(const Comm& comm, const ConstBuffer& send, const Buffer& receive, int root,
                   const CollectiveOptions& options = {});
 /// The same with blocks of any sizes and places, which only the root gives; they may overlap. Directly where
@@ -108,7 +107,7 @@ Operation alltoall(const Comm& comm, const ConstBuffer& send, const Buffer& rece
 /// The same with blocks of any sizes and places. In few messages over a grid of k dimensions,
 /// k p^(1/k) o + k (α + Σ n_i β), and there sizes that differ from the sender's throw MPI_ERR_TRUNCATE; large
 /// blocks go straight, and on few ranks or such that share cores all do. Where most blocks are empty, the
-/// algorithm "direct" sends the others alone; `exchange` needs no counts at all. In place: blocks_in_place().
+/// algorithm "direct" sends the others alone; `exchange` needs no counts at all. `send` may be in place.
 Operation alltoallv(const Comm& comm, const ConstBlocks& send, const Blocks& receive,
                     const CollectiveOptions& options = {});
 /// The same with a datatype for each block.

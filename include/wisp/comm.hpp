@@ -91,6 +91,11 @@ class Comm {
   /// The given ranks of this communicator, in that order. Local; O(log p) for each.
   Comm subset(std::span<const int> ranks) const;
 
+  /// MPI_Comm_split: the ranks with the same color, ordered by key and then by their old rank; empty where
+  /// the color is MPI_UNDEFINED. Called by all ranks, as a collective. wisp::split (wisp/split.hpp) takes
+  /// whatever else can be compared, and what it costs is said there; the communicator has O(size) memory.
+  Comm split(int color, int key = 0) const;
+
   /// Those that share the caller's node (host), and the first rank of each node (empty for others): in the
   /// order of their ranks, local, without a message. Nodes are learned by `duplicate`; of an attached
   /// communicator they are known if the launcher tells (see docs/nodes.md), else it is an error.
@@ -118,6 +123,8 @@ class Comm {
   /// The rank in `other` of the process with `rank` here, or MPI_UNDEFINED if it is no member of `other`.
   int translate(int rank, const Comm& other) const;
 
+  /// The same processes as a group of MPI's, which the caller frees. Local.
+  MPI_Group mpi_group() const;
   /// A real MPI communicator with the same ranks, for other libraries; the caller frees it. Collective.
   MPI_Comm to_mpi(int tag = 0) const;
 
@@ -141,6 +148,9 @@ class Comm {
   Status receive(const Buffer& buffer, int source = any_source, int tag = any_tag) const;
   Status sendrecv(const ConstBuffer& send, int destination, int send_tag, const Buffer& receive, int source,
                   int receive_tag) const;
+  /// The same from and into one buffer.
+  Status sendrecv_replace(const Buffer& buffer, int destination, int send_tag, int source,
+                          int receive_tag) const;
   /// The status of the next message that matches, which stays to be received.
   Status probe(int source = any_source, int tag = any_tag) const;
   /// The same, or nothing if none has arrived.
@@ -151,6 +161,8 @@ class Comm {
   Request ireceive(const Buffer& buffer, int source = any_source, int tag = any_tag) const;
   Request isendrecv(const ConstBuffer& send, int destination, int send_tag, const Buffer& receive, int source,
                     int receive_tag) const;
+  Request isendrecv_replace(const Buffer& buffer, int destination, int send_tag, int source,
+                            int receive_tag) const;
 
   Request send_init(const ConstBuffer& buffer, int destination, int tag = 0) const;
   Request ssend_init(const ConstBuffer& buffer, int destination, int tag = 0) const;
@@ -302,6 +314,8 @@ Task<> ssend(const Comm& comm, const ConstBuffer& buffer, int destination, int t
 Task<Status> receive(const Comm& comm, const Buffer& buffer, int source = any_source, int tag = any_tag);
 Task<Status> sendrecv(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
                       const Buffer& receive, int source, int receive_tag);
+Task<Status> sendrecv_replace(const Comm& comm, const Buffer& buffer, int destination, int send_tag,
+                              int source, int receive_tag);
 Task<Status> probe(const Comm& comm, int source = any_source, int tag = any_tag);
 
 }  // namespace wisp

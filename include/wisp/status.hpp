@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "wisp/buffer.hpp"
+
 namespace wisp {
 
 /// Matches a message from any rank of the communicator, and from no other.
@@ -19,6 +21,10 @@ struct Status {
 
   /// How many elements of `type` it holds.
   std::size_t count(MPI_Datatype type) const;
+  template <HasDatatype T>
+  std::size_t count() const {
+    return count(datatype_of<T>());
+  }
   /// As MPI says it; does nothing for MPI_STATUS_IGNORE. MPI_Get_count works on the result.
   void copy_to(MPI_Status* status) const;
 };

@@ -67,6 +67,8 @@ int WISP_Comm_icreate(WISP_Comm comm, MPI_Group group, WISP_Comm* newcomm, WISP_
 /* The same ranks with the tags of MPI's own messages: communicators that share more than one process must not
    communicate at the same time. Local. */
 int WISP_Comm_raw(WISP_Comm comm, WISP_Comm* newcomm);
+/* The same processes as a group of MPI's, which the caller frees. Local. */
+int WISP_Comm_group(WISP_Comm comm, MPI_Group* group);
 /* A real MPI communicator with the same ranks, for other libraries; the caller frees it. Collective. */
 int WISP_Comm_to_mpi(WISP_Comm comm, MPI_Comm* newcomm);
 int WISP_Comm_free(WISP_Comm* comm);
@@ -102,6 +104,11 @@ int WISP_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int
 int WISP_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                     WISP_Comm comm, MPI_Status* status);
+/* The same from and into one buffer. */
+int WISP_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                          int recvtag, WISP_Comm comm, MPI_Status* status);
+int WISP_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                            int source, int recvtag, WISP_Comm comm, MPI_Status* status);
 int WISP_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, WISP_Comm comm,
                WISP_Request* request);
 int WISP_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, WISP_Comm comm,
@@ -120,6 +127,10 @@ int WISP_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, in
 int WISP_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                      WISP_Comm comm, WISP_Request* request);
+int WISP_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                           int recvtag, WISP_Comm comm, WISP_Request* request);
+int WISP_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                             int source, int recvtag, WISP_Comm comm, WISP_Request* request);
 int WISP_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, WISP_Comm comm,
                    WISP_Request* request);
 int WISP_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,

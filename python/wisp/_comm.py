@@ -3,11 +3,13 @@
 import pickle
 import struct
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from functools import reduce as joined
 from operator import index
 from typing import Any
 
 import numpy as np
+from mpi4py import MPI
 
 from ._core import Comm, Error, Request
 from ._labels import Label, ordered_bytes
@@ -81,9 +83,8 @@ def bcast(self: Comm, obj: Any = None, root: int = 0) -> Any:
     return pickle.loads(memoryview(whole)[_SIZE.size :])
 
 
-def gather(self: Comm, sendobj: Any, root: int = 0) -> "list[Any] | None":
-    """Everybody's object, pickled, in a list at the root."""
-    pickled = _Pickled("gather", [sendobj], 1)
+def _gathered(self: Comm, call: str, sendobj: Any, root: int) -> "list[Any] | None":
+    pickled = _Pickled(call, [sendobj], 1)
     sizes = np.empty(self.size, np.int64)
     self.Allgather(pickled.sizes(), sizes)  # all must know if one has failed
     pickled.check(sizes)
@@ -92,15 +93,58 @@ def gather(self: Comm, sendobj: Any, root: int = 0) -> "list[Any] | None":
     return _unpickled(data, sizes) if self.rank == root else None
 
 
-def allgather(self: Comm, sendobj: Any) -> list[Any]:
-    """Everybody's object, pickled, in a list on all ranks."""
-    pickled = _Pickled("allgather", [sendobj], 1)
+def _allgathered(self: Comm, call: str, sendobj: Any) -> list[Any]:
+    pickled = _Pickled(call, [sendobj], 1)
     sizes = np.empty(self.size, np.int64)
     self.Allgather(pickled.sizes(), sizes)
     pickled.check(sizes)
     data = bytearray(int(sizes.sum()))
     self.Allgatherv(pickled.blocks[0], [data, sizes])
     return _unpickled(data, sizes)
+
+
+def gather(self: Comm, sendobj: Any, root: int = 0) -> "list[Any] | None":
+    """Everybody's object, pickled, in a list at the root."""
+    return _gathered(self, "gather", sendobj, root)
+
+
+def allgather(self: Comm, sendobj: Any) -> list[Any]:
+    """Everybody's object, pickled, in a list on all ranks."""
+    return _allgathered(self, "allgather", sendobj)
+
+
+Join = Callable[[Any, Any], Any]
+
+
+def _check_op(call: str, op: Join) -> None:
+    if not callable(op):
+        raise TypeError(f"wisp.Comm.{call}: op: a function of two objects, or an operator of mpi4py, is expected, not {op!r}")
+
+
+def reduce(self: Comm, sendobj: Any, op: Join = MPI.SUM, root: int = 0) -> Any:
+    """op(op(first, second), third) … of everybody's object, pickled, in the order of the ranks, at the root."""
+    _check_op("reduce", op)
+    objects = _gathered(self, "reduce", sendobj, root)
+    return None if objects is None else joined(op, objects)
+
+
+def allreduce(self: Comm, sendobj: Any, op: Join = MPI.SUM) -> Any:
+    """The same on all ranks, each of which calls op. ⌈log2 p⌉ α + p nβ."""
+    _check_op("allreduce", op)
+    return joined(op, _allgathered(self, "allreduce", sendobj))
+
+
+def scan(self: Comm, sendobj: Any, op: Join = MPI.SUM) -> Any:
+    """The same of ranks 0 … rank."""
+    _check_op("scan", op)
+    return joined(op, _allgathered(self, "scan", sendobj)[: self.rank + 1])
+
+
+def exscan(self: Comm, sendobj: Any, op: Join = MPI.SUM) -> Any:
+    """The same of ranks 0 … rank - 1; None on rank 0."""
+    _check_op("exscan", op)
+    objects = _allgathered(self, "exscan", sendobj)[: self.rank]
+    return joined(op, objects) if objects else None
 
 
 def scatter(self: Comm, sendobj: "Sequence[Any] | None" = None, root: int = 0) -> Any:
@@ -149,6 +193,62 @@ def exchange(self: Comm, messages: Mapping[int, Any]) -> dict[int, Any]:
     return {rank: pickle.loads(data) for rank, data in came}
 
 
+def _dumped(obj: Any) -> bytes:
+    return pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)
+
+
+def send(self: Comm, obj: Any, dest: int, tag: int = 0) -> None:
+    """An object, pickled, to another rank, which receives it with recv."""
+    self.Send(_dumped(obj), dest, tag)
+
+
+def ssend(self: Comm, obj: Any, dest: int, tag: int = 0) -> None:
+    """The same; it ends when the other has begun to receive it."""
+    self.Ssend(_dumped(obj), dest, tag)
+
+
+def isend(self: Comm, obj: Any, dest: int, tag: int = 0) -> "Request[Any]":
+    """The same as send, started: the object may change at once."""
+    return self.Isend(_dumped(obj), dest, tag)
+
+
+def issend(self: Comm, obj: Any, dest: int, tag: int = 0) -> "Request[Any]":
+    """The same as ssend, started."""
+    return self.Issend(_dumped(obj), dest, tag)
+
+
+def recv(
+    self: Comm, buf: Any = None, source: int = MPI.ANY_SOURCE, tag: int = MPI.ANY_TAG, status: "MPI.Status | None" = None
+) -> Any:
+    """An object that send has sent, of any size: `buf` is there for mpi4py's sake."""
+    return self._irecv(pickle.loads, source, tag, status).wait()
+
+
+def irecv(self: Comm, buf: Any = None, source: int = MPI.ANY_SOURCE, tag: int = MPI.ANY_TAG) -> "Request[Any]":
+    """The same, started: the request gives the object."""
+    return self._irecv(pickle.loads, source, tag, None)
+
+
+def sendrecv(
+    self: Comm,
+    sendobj: Any,
+    dest: int,
+    sendtag: int = 0,
+    recvbuf: Any = None,
+    source: int = MPI.ANY_SOURCE,
+    recvtag: int = MPI.ANY_TAG,
+    status: "MPI.Status | None" = None,
+) -> Any:
+    """Sends an object and receives one at once."""
+    if status is not None and not isinstance(status, MPI.Status):
+        raise TypeError(f"status: a status of mpi4py is expected, not {type(status).__name__}")
+    self.Iprobe(source, recvtag)  # what is wrong with these is found before anything is sent
+    sent = self.isend(sendobj, dest, sendtag)
+    received = self.recv(None, source, recvtag, status)
+    sent.wait()
+    return received
+
+
 def _pairs(comm: Comm, messages: "Mapping[int, Any] | Iterable[tuple[int, Any]]") -> list[tuple[int, Any]]:
     pairs = list(messages.items() if isinstance(messages, Mapping) else messages)
     for pair in pairs:
@@ -187,6 +287,11 @@ def split(self: Comm, color: "Label | None" = 0, key: Label = 0) -> Comm:
     if error is not None:
         raise error
     return made
+
+
+def Split(self: Comm, color: int = 0, key: int = 0) -> Comm:
+    """As in mpi4py: a color of MPI.UNDEFINED leaves the rank out, whose communicator is empty."""
+    return split(self, None if color == MPI.UNDEFINED else color, key)
 
 
 def isplit(self: Comm, color: "Label | None" = 0, key: Label = 0) -> "Request[Comm]":
@@ -231,8 +336,12 @@ def wait_any(requests: "Iterable[Request[Any]]") -> "tuple[int, Any] | None":
     return None
 
 
-for _function in (bcast, gather, allgather, scatter, alltoall, exchange, Exchange, Iexchange, split, isplit):
+for _function in (
+    bcast, gather, allgather, scatter, alltoall, exchange, reduce, allreduce, scan, exscan, send, ssend, isend, issend, recv,
+    irecv, sendrecv, Exchange, Iexchange, split, isplit, Split,
+):  # fmt: skip
     setattr(Comm, _function.__name__, _function)
+setattr(Comm, "barrier", Comm.Barrier)
 setattr(Request, "__await__", _await)
 setattr(Request, "Wait", Request.wait)
 setattr(Request, "Test", Request.test)

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable
 from operator import index
-from typing import Any, cast
+from typing import Any, Union, cast
 
 import numpy as np
 from mpi4py import MPI
@@ -12,13 +12,18 @@ from . import _keys
 from ._core import Comm, Error, Request, _iargsort, _inth_element, _isearchsorted, _isort, _itop_k, _iunique
 from ._keys import Array
 
+AnyComm = Union[Comm, MPI.Comm, None]
 Places = np.ndarray[Any, np.dtype[np.uint64]]
 
 
-def _world(comm: "Comm | None") -> Comm:
-    if comm is not None and not isinstance(comm, Comm):
-        raise TypeError(f"comm: a wisp.Comm is expected, not {type(comm).__name__}")
-    return Comm(MPI.COMM_WORLD) if comm is None else comm
+def _world(comm: AnyComm) -> Comm:
+    if comm is None:
+        return Comm(MPI.COMM_WORLD)
+    if isinstance(comm, MPI.Comm):
+        return Comm(comm)
+    if not isinstance(comm, Comm):
+        raise TypeError(f"comm: a wisp.Comm, or a communicator of mpi4py, is expected, not {type(comm).__name__}")
+    return comm
 
 
 def _signature(dtype: "np.dtype[Any]", rest: Any = ()) -> int:
@@ -141,7 +146,7 @@ def _rows(array: Array, places: Array, ends: Array, on: Comm) -> Array:
     return result
 
 
-def isort(array: Any, comm: "Comm | None" = None, *, algorithm: str = "", stable: bool = False) -> "Request[Array]":
+def isort(array: Any, comm: AnyComm = None, *, algorithm: str = "", stable: bool = False) -> "Request[Array]":
     """`sort` of numbers, started: the request gives the array."""
     array = _flat("isort", array)
     if not _is_sorted_as_it_is(array.dtype):
@@ -149,7 +154,7 @@ def isort(array: Any, comm: "Comm | None" = None, *, algorithm: str = "", stable
     return _isort(_world(comm), np.ascontiguousarray(array), algorithm, stable, _signature(array.dtype))
 
 
-def sort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | None" = None, algorithm: str = "") -> Any:
+def sort(array: Any, comm: AnyComm = None, *, order: "str | list[str] | None" = None, algorithm: str = "") -> Any:
     """Sorts what lies on all ranks: gives this rank's part, ⌊n/p⌋ or ⌈n/p⌉ of the n elements (the first n mod p ranks
     have one more), rank 0 the smallest.
 
@@ -193,7 +198,7 @@ def sort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | No
     return _keys.to_numbers(_isort(on, _keys.of_numbers(array), "", False, 0).wait(), array.dtype)
 
 
-def argsort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] | None" = None) -> Places:
+def argsort(array: Any, comm: AnyComm = None, *, order: "str | list[str] | None" = None) -> Places:
     """The permutation that sorts: where, counted over all ranks, each element of this rank's part of the sorted array
     is before. Equal elements are in their order. `take` brings what lies there."""
     on = _world(comm)
@@ -202,7 +207,7 @@ def argsort(array: Any, comm: "Comm | None" = None, *, order: "str | list[str] |
     return _places(array, on)
 
 
-def take(array: Any, places: Any, comm: "Comm | None" = None) -> Array:
+def take(array: Any, places: Any, comm: AnyComm = None) -> Array:
     """The rows of an array (that lies on all ranks, one part after the other) at places counted over all ranks. Every
     rank asks for any. One exchange of places and one of rows, after an allgather and an alltoall of sizes."""
     on = _world(comm)
@@ -230,14 +235,14 @@ def take(array: Any, places: Any, comm: "Comm | None" = None) -> Array:
     return _rows(array, wanted_places, ends, on)
 
 
-def unique(array: Any, comm: "Comm | None" = None) -> Array:
+def unique(array: Any, comm: AnyComm = None) -> Array:
     """The different elements of all ranks, sorted and balanced. Of numbers; NaN is equal to itself."""
     on = _world(comm)
     array, words = _number_words("unique", array, on)
     return _keys.to_numbers(_iunique(on, words).wait(), array.dtype)
 
 
-def searchsorted(array: Any, values: Any, side: str = "left", comm: "Comm | None" = None) -> Places:
+def searchsorted(array: Any, values: Any, side: str = "left", comm: AnyComm = None) -> Places:
     """For each of this rank's values, how many elements of an array, sorted across ranks, are less than it (side
     "left") or not greater ("right"): where it belongs, counted over all ranks. Of numbers."""
     on = _world(comm)
@@ -260,7 +265,7 @@ def searchsorted(array: Any, values: Any, side: str = "left", comm: "Comm | None
     return cast(Places, places.reshape(asked.shape))
 
 
-def top_k(array: Any, k: int, comm: "Comm | None" = None) -> Array:
+def top_k(array: Any, k: int, comm: AnyComm = None) -> Array:
     """The k largest elements of all ranks (all, if there are not so many), the largest first, on every rank. Of
     numbers; NaN counts as the largest. O(n/p + α log p + βk) expected, without sorting."""
     on = _world(comm)
@@ -268,7 +273,7 @@ def top_k(array: Any, k: int, comm: "Comm | None" = None) -> Array:
     return _keys.to_numbers(_itop_k(on, words, k).wait(), array.dtype)
 
 
-def nth_element(array: Any, n: int, comm: "Comm | None" = None) -> Any:
+def nth_element(array: Any, n: int, comm: AnyComm = None) -> Any:
     """The element at place n (from 0) of the sorted array, on every rank. Of numbers. O(n/p + α log p) expected."""
     on = _world(comm)
     array, words = _number_words("nth_element", array, on, ("n", n))

@@ -71,7 +71,7 @@ Blocks blocks(const On& on, void* address, const Count* counts, const Displaceme
 template <class On, class Count, class Displacement, class Types>
 ConstBlocks blocks(const On& on, const void* address, const Count* counts, const Displacement* displs,
                    Types types, const ArrayNames& names) {
-  if (address == MPI_IN_PLACE) return blocks_in_place();
+  if (address == MPI_IN_PLACE) return in_place();
   return {address, integers(on, counts, names.counts), integers(on, displs, names.displs),
           datatypes(on, types, names.types)};
 }

@@ -203,12 +203,18 @@ int WISP_Chain_neighbors(WISP_Chain chain, int* address, int* left, int* right) 
 }
 
 int WISP_Chain_to_comm(WISP_Chain chain, WISP_Comm* newcomm) {
-  return guarded("WISP_Chain_to_comm", [&] { put_comm(newcomm, [&] { return chain_of(chain).to_comm(); }); });
+  return guarded("WISP_Chain_to_comm", [&] {
+    put_comm(newcomm, [&] { return chain == WISP_CHAIN_NULL ? Comm() : chain_of(chain).to_comm(); });
+  });
 }
 
 int WISP_Chain_ito_comm(WISP_Chain chain, WISP_Comm* newcomm, WISP_Request* request) {
   return guarded("WISP_Chain_ito_comm", [&] {
     out(newcomm, "newcomm") = WISP_COMM_NULL;
+    if (chain == WISP_CHAIN_NULL) {
+      out(request, "request") = WISP_REQUEST_NULL;
+      return;
+    }
     put_request(request, [&] {
       const Chain& on = chain_of(chain);
       return on.start(set_handle(to_comm(on), newcomm));
@@ -303,10 +309,7 @@ int WISP_Isplit(WISP_Chain chain, const void* color, int color_count, MPI_Dataty
 int WISP_Comm_split(WISP_Comm comm, int color, int key, WISP_Comm* newcomm) {
   return guarded("WISP_Comm_split", [&] {
     out(newcomm, "newcomm") = WISP_COMM_NULL;
-    Label label = color;
-    if (color == MPI_UNDEFINED) label.leave_out();
-    const Chain made = split(comm_of(comm), label, {}, key);
-    if (!made.empty()) *newcomm = new_comm(made.to_comm());
+    *newcomm = new_comm(comm_of(comm).split(color, key));
   });
 }
 

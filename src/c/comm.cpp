@@ -75,6 +75,13 @@ int WISP_Comm_raw(WISP_Comm comm, WISP_Comm* newcomm) {
   return guarded("WISP_Comm_raw", [&] { put_comm(newcomm, [&] { return comm_of(comm).raw(); }); });
 }
 
+int WISP_Comm_group(WISP_Comm comm, MPI_Group* group) {
+  return guarded("WISP_Comm_group", [&] {
+    out(group, "group");
+    *group = comm_of(comm).mpi_group();
+  });
+}
+
 int WISP_Comm_to_mpi(WISP_Comm comm, MPI_Comm* newcomm) {
   return guarded("WISP_Comm_to_mpi", [&] {
     out(newcomm, "newcomm");

@@ -17,6 +17,10 @@ using namespace wisp::c;
   to_send(sendbuf, sendcount, sendtype, "sendcount"), dest, sendtag, \
       to_receive(recvbuf, recvcount, recvtype, "recvcount"), source, recvtag
 
+#define WISP_REPLACED_BY(Count) \
+  void *buf, Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag
+#define WISP_REPLACED to_receive(buf, count, datatype, "count"), dest, sendtag, source, recvtag
+
 #define WISP_LIST(...) __VA_ARGS__
 #define WISP_SENDS(name, parameters, call)              \
   int name(WISP_LIST parameters, WISP_Comm comm) {      \
@@ -31,17 +35,19 @@ using namespace wisp::c;
     return guarded(#name, [&] { put_request(request, [&] { return comm_of(comm).call; }); }); \
   }
 
-#define WISP_MESSAGES(suffix, Count)                                                  \
-  WISP_SENDS(WISP_Send##suffix, (WISP_OUTGOING(Count)), send(WISP_SENT))              \
-  WISP_SENDS(WISP_Ssend##suffix, (WISP_OUTGOING(Count)), ssend(WISP_SENT))            \
-  WISP_RECEIVES(WISP_Recv##suffix, (WISP_INCOMING(Count)), receive(WISP_RECEIVED))    \
-  WISP_RECEIVES(WISP_Sendrecv##suffix, (WISP_BOTH(Count)), sendrecv(WISP_EXCHANGED))  \
-  WISP_STARTS(WISP_Isend##suffix, (WISP_OUTGOING(Count)), isend(WISP_SENT))           \
-  WISP_STARTS(WISP_Issend##suffix, (WISP_OUTGOING(Count)), issend(WISP_SENT))         \
-  WISP_STARTS(WISP_Irecv##suffix, (WISP_INCOMING(Count)), ireceive(WISP_RECEIVED))    \
-  WISP_STARTS(WISP_Isendrecv##suffix, (WISP_BOTH(Count)), isendrecv(WISP_EXCHANGED))  \
-  WISP_STARTS(WISP_Send_init##suffix, (WISP_OUTGOING(Count)), send_init(WISP_SENT))   \
-  WISP_STARTS(WISP_Ssend_init##suffix, (WISP_OUTGOING(Count)), ssend_init(WISP_SENT)) \
+#define WISP_MESSAGES(suffix, Count)                                                                       \
+  WISP_SENDS(WISP_Send##suffix, (WISP_OUTGOING(Count)), send(WISP_SENT))                                   \
+  WISP_SENDS(WISP_Ssend##suffix, (WISP_OUTGOING(Count)), ssend(WISP_SENT))                                 \
+  WISP_RECEIVES(WISP_Recv##suffix, (WISP_INCOMING(Count)), receive(WISP_RECEIVED))                         \
+  WISP_RECEIVES(WISP_Sendrecv##suffix, (WISP_BOTH(Count)), sendrecv(WISP_EXCHANGED))                       \
+  WISP_RECEIVES(WISP_Sendrecv_replace##suffix, (WISP_REPLACED_BY(Count)), sendrecv_replace(WISP_REPLACED)) \
+  WISP_STARTS(WISP_Isendrecv_replace##suffix, (WISP_REPLACED_BY(Count)), isendrecv_replace(WISP_REPLACED)) \
+  WISP_STARTS(WISP_Isend##suffix, (WISP_OUTGOING(Count)), isend(WISP_SENT))                                \
+  WISP_STARTS(WISP_Issend##suffix, (WISP_OUTGOING(Count)), issend(WISP_SENT))                              \
+  WISP_STARTS(WISP_Irecv##suffix, (WISP_INCOMING(Count)), ireceive(WISP_RECEIVED))                         \
+  WISP_STARTS(WISP_Isendrecv##suffix, (WISP_BOTH(Count)), isendrecv(WISP_EXCHANGED))                       \
+  WISP_STARTS(WISP_Send_init##suffix, (WISP_OUTGOING(Count)), send_init(WISP_SENT))                        \
+  WISP_STARTS(WISP_Ssend_init##suffix, (WISP_OUTGOING(Count)), ssend_init(WISP_SENT))                      \
   WISP_STARTS(WISP_Recv_init##suffix, (WISP_INCOMING(Count)), receive_init(WISP_RECEIVED))
 
 extern "C" {

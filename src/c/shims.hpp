@@ -138,7 +138,7 @@ ConstBuffer to_send(const void* address, Count count, MPI_Datatype type, const c
 
 template <class Count>
 Buffer to_receive(void* address, Count count, MPI_Datatype type, const char* count_name) {
-  if (address == MPI_IN_PLACE) return buffer_in_place();
+  if (address == MPI_IN_PLACE) return in_place();
   return {address, checked_count(count, count_name), type};
 }
 

@@ -108,6 +108,7 @@ Task<Comm> detail::comm_over(Link link) {
 
 Task<Comm> to_comm(Chain chain) {
   constexpr const char* call = "wisp::Chain::to_comm";
+  if (chain.empty()) return []() -> Task<Comm> { co_return Comm(); }();
   detail::check_usable(chain, call);
   return detail::comm_over(ChainAccess::link(chain, call, {}));
 }
@@ -117,10 +118,15 @@ Chain Chain::of_neighbors(const Comm& comm, const ChainNeighbors& neighbors, int
 }
 
 Comm Chain::to_comm() const {
+  if (empty()) return {};
   return detail::result_of(*this, wisp::to_comm(*this));
 }
 
 Request Chain::ito_comm(Comm& made) const {
+  if (empty()) {
+    made = {};
+    return {};
+  }
   detail::check_usable(*this, "wisp::Chain::ito_comm");
   return start(detail::put(wisp::to_comm(*this), made));
 }

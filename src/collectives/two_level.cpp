@@ -245,7 +245,7 @@ Task<> scatter_two_level(Channel channel, Arguments given) {
   const RootedBlocks blocks(at, users, given.bytes, is_root);
   if (blocks.are_copied()) blocks.all->copy_from(given.send, ranks);
   if (at.is_seat()) {
-    const Arguments between = is_root ? arguments_of_nodes(at, given, blocks.whole, buffer_in_place())
+    const Arguments between = is_root ? arguments_of_nodes(at, given, blocks.whole, in_place())
                                       : arguments_of_nodes(at, given, {}, blocks.whole);
     co_await run_cheapest(scatter_row, at.between, between);
   }

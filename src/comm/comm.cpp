@@ -151,20 +151,39 @@ int Comm::translate(int rank, const Comm& other) const {
   return translated < 0 ? MPI_UNDEFINED : translated;
 }
 
-MPI_Comm Comm::to_mpi(int tag) const {
-  constexpr const char* call = "wisp::Comm::to_mpi";
-  detail::check_usable(*this, call);
-  const MPI_Comm below = context_->world->mpi_comm();
-  if (below == MPI_COMM_NULL) {
+namespace {
+
+/// The MPI communicator below, for `call` of MPI's own.
+MPI_Comm usable_below(const Comm& comm, const char* call) {
+  detail::check_usable(comm, call);
+  detail::World& world = detail::CommAccess::world(comm);
+  if (world.mpi_comm() == MPI_COMM_NULL) {
     detail::throw_error(MPI_ERR_COMM, "{}: a simulated cluster has no MPI communicator", call);
   }
-  context_->world->engine().check_thread(call);
-  MPI_Comm made = MPI_COMM_NULL;
-  std::vector<int> members(detail::as_size(size()));
-  for (int r = 0; r < size(); ++r) members[detail::as_size(r)] = group_.to_world(r);
-  detail::OwnedGroup ours;
-  detail::check_mpi(MPI_Group_incl(detail::OwnedGroup(below).get(), size(), members.data(), ours.put()),
+  world.engine().check_thread(call);
+  return world.mpi_comm();
+}
+
+MPI_Group group_in(MPI_Comm below, const Group& group) {
+  std::vector<int> members(detail::as_size(group.size()));
+  for (int r = 0; r < group.size(); ++r) members[detail::as_size(r)] = group.to_world(r);
+  MPI_Group made = MPI_GROUP_NULL;
+  detail::check_mpi(MPI_Group_incl(detail::OwnedGroup(below).get(), group.size(), members.data(), &made),
                     "MPI_Group_incl");
+  return made;
+}
+
+}  // namespace
+
+MPI_Group Comm::mpi_group() const {
+  return group_in(usable_below(*this, "wisp::Comm::mpi_group"), group_);
+}
+
+MPI_Comm Comm::to_mpi(int tag) const {
+  const MPI_Comm below = usable_below(*this, "wisp::Comm::to_mpi");
+  detail::OwnedGroup ours;
+  *ours.put() = group_in(below, group_);
+  MPI_Comm made = MPI_COMM_NULL;
   detail::check_mpi(MPI_Comm_create_group(below, ours.get(), tag, &made), "MPI_Comm_create_group");
   return made;
 }

@@ -196,6 +196,22 @@ void Mailbox::receive(Message& message, const Buffer& buffer, Pattern pattern) {
   }
 }
 
+void Mailbox::receive_whole(Message& message, Room room, Pattern pattern) {
+  if (!find_code(pattern)) return refuse(message);
+  Waiting waiting{&message, {}, pattern, false, {}, shared(pattern.context), std::move(room)};
+  if (const std::optional<Arrived> arrived = take_aside(pattern)) {
+    transport_.receive_arrived(message, waiting.buffer_for(*arrived), *arrived);
+  } else {
+    wait(std::move(waiting));
+  }
+}
+
+Buffer Mailbox::Waiting::buffer_for(const Arrived& arrived) const {
+  if (!room) return buffer;
+  const std::size_t bytes = arrived.envelope.bytes;
+  return {room(bytes), bytes, MPI_BYTE};
+}
+
 void Mailbox::probe(Message& message, const Pattern& pattern) {
   if (const std::optional<Envelope> found = probe_now(pattern)) {
     message.envelope = *found;
@@ -295,7 +311,7 @@ bool Mailbox::hand_out(const Arrived& arrived) {
     } else {
       received = true;
       const Waiting waiting = take_waiting(i);
-      transport_.receive_arrived(*waiting.message, waiting.buffer, arrived);
+      transport_.receive_arrived(*waiting.message, waiting.buffer_for(arrived), arrived);
     }
   }
   if (!received) aside_.push_back(arrived);

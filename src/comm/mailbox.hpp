@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,6 +69,10 @@ class Mailbox final : public Watcher {
   void send(Message& message, const Sending& sending);
   /// Receives the first message that matches. In the order of posting, as MPI demands.
   void receive(Message& message, const Buffer& buffer, Pattern pattern);
+  /// Gives room for so many bytes.
+  using Room = std::function<void*(std::size_t)>;
+  /// The same of a message of any size.
+  void receive_whole(Message& message, Room room, Pattern pattern);
   /// Done when a message that matches has arrived; the message stays for a receive.
   void probe(Message& message, const Pattern& pattern);
   std::optional<Envelope> probe_now(Pattern pattern);
@@ -106,6 +111,9 @@ class Mailbox final : public Watcher {
     bool is_probe;
     KeptArguments types;
     ContextPtr context;
+    Room room = {};  ///< of a message of any size, which has no buffer
+
+    Buffer buffer_for(const Arrived& arrived) const;
   };
   struct Parked {
     Message* message;

@@ -3,6 +3,7 @@
 
 #include "comm/comm_access.hpp"
 #include "comm/messages.hpp"
+#include "trace/recorder.hpp"
 #include "transport/kept_arguments.hpp"
 #include "transport/throw_error.hpp"
 #include "transport/type_layout.hpp"
@@ -56,6 +57,14 @@ void check_send(const Comm& comm, const ConstBuffer& buffer, int destination, in
   const int peer = comm.group().to_world(destination);
   const int bare_tag = world.tags().encode(context.kind, TagLayout::Lane::point_to_point, tag);
   return detail::post_send(context, buffer, peer, bare_tag, mode, call);
+}
+
+Posted post_checked_packed_send(const Comm& comm, detail::ScratchVector& packed, int destination, int tag,
+                                const char* call) {
+  detail::Context& context = *CommAccess::context(comm).get();
+  const int peer = comm.group().to_world(destination);
+  const int bare_tag = context.world->tags().encode(context.kind, TagLayout::Lane::point_to_point, tag);
+  return detail::post_send_packed(context, packed, packed.bytes(), peer, bare_tag, call);
 }
 
 void check_tag(const Comm& comm, int tag, const char* call) {
@@ -126,6 +135,7 @@ Task<> finish_send(Posted posted) {
 /// compilers differ in which parameter of a coroutine does.
 struct InFlight {
   Comm comm;
+  detail::ScratchVector packed;  ///< what is sent, if its memory is not the caller's
   Posted sent;
   Posted received;
 };
@@ -137,7 +147,7 @@ Task<Status> finish(InFlight messages) {
 }
 
 Task<Status> finish_receive(Posted received, const Comm& comm) {
-  return finish({comm, {}, std::move(received)});
+  return finish({comm, {}, {}, std::move(received)});
 }
 
 Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
@@ -146,7 +156,22 @@ Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destin
   check_receive(comm, receive, source, receive_tag, call);
   Posted sent = post_checked_send(comm, send, destination, send_tag, SendMode::standard, call);
   Posted received = post_checked_receive(comm, receive, source, receive_tag, call);
-  return finish({comm, std::move(sent), std::move(received)});
+  return finish({comm, {}, std::move(sent), std::move(received)});
+}
+
+Task<Status> sendrecv_replace_task(const Comm& comm, const Buffer& buffer, int destination, int send_tag,
+                                   int source, int receive_tag, const char* call) {
+  check_receive(comm, buffer, source, receive_tag, call);
+  check_send(comm, buffer, destination, send_tag, call);
+  InFlight messages{comm, {}, post_nothing(call), {}};
+  if (destination != MPI_PROC_NULL) {
+    const detail::TypeLayout layout = detail::TypeLayout::of(buffer.type);
+    messages.packed = detail::ScratchVector(buffer.count * layout.size);
+    detail::pack(buffer, layout, messages.packed.data());
+    messages.sent = post_checked_packed_send(comm, messages.packed, destination, send_tag, call);
+  }
+  messages.received = post_checked_receive(comm, buffer, source, receive_tag, call);
+  return finish(std::move(messages));
 }
 
 /// Holds the engine for a call, whose arguments are not checked yet.
@@ -224,6 +249,11 @@ Status Comm::sendrecv(const ConstBuffer& send, int destination, int send_tag, co
       .wait();
 }
 
+Status Comm::sendrecv_replace(const Buffer& buffer, int destination, int send_tag, int source,
+                              int receive_tag) const {
+  return isendrecv_replace(buffer, destination, send_tag, source, receive_tag).wait();
+}
+
 Status Comm::probe(int source, int tag) const {
   constexpr const char* call = "wisp::Comm::probe";
   const detail::EngineLock lock = enter(*this, call);
@@ -272,6 +302,11 @@ Request Comm::isendrecv(const ConstBuffer& send, int destination, int send_tag, 
   return {sendrecv_task(*this, send, destination, send_tag, receive, source, receive_tag, call), context_};
 }
 
+Request Comm::isendrecv_replace(const Buffer& buffer, int destination, int send_tag, int source,
+                                int receive_tag) const {
+  return {wisp::sendrecv_replace(*this, buffer, destination, send_tag, source, receive_tag), context_};
+}
+
 Request Comm::send_init(const ConstBuffer& buffer, int destination, int tag) const {
   return persistent_send(*this, buffer, destination, tag, SendMode::standard, "wisp::Comm::send_init");
 }
@@ -315,6 +350,23 @@ Task<Status> sendrecv(const Comm& comm, const ConstBuffer& send, int destination
   constexpr const char* call = "wisp::sendrecv";
   const detail::EngineLock lock = enter(comm, call);
   return sendrecv_task(comm, send, destination, send_tag, receive, source, receive_tag, call);
+}
+
+Task<Status> sendrecv_replace(const Comm& comm, const Buffer& buffer, int destination, int send_tag,
+                              int source, int receive_tag) {
+  constexpr const char* call = "wisp::sendrecv_replace";
+  const detail::EngineLock lock = enter(comm, call);
+  return sendrecv_replace_task(comm, buffer, destination, send_tag, source, receive_tag, call);
+}
+
+Task<Status> detail::receive_whole(const Comm& comm, int source, int tag, Mailbox::Room room) {
+  constexpr const char* call = "wisp::receive";
+  const EngineLock lock = enter(comm, call);
+  check_usable(comm, call);
+  check_tag(comm, tag, call);
+  if (source == MPI_PROC_NULL) return finish_receive(post_nothing(call), comm);
+  const Mailbox::Pattern pattern = checked_pattern(comm, source, tag, call);
+  return finish_receive(post_receive_whole(CommAccess::world(comm), std::move(room), pattern, call), comm);
 }
 
 Task<Status> probe(const Comm& comm, int source, int tag) {

@@ -167,17 +167,21 @@ class Statuses {
   mutable std::vector<MPI_Status> of_c_;
 };
 
-class MadeComm {
+/// A handle of MPI's that a call makes: `null` where it makes none.
+template <class Handle, class ToFortran>
+class Made {
  public:
-  explicit MadeComm(MPI_Fint* given) : given_(given) {}
-  MadeComm(const MadeComm&) = delete;
-  MadeComm& operator=(const MadeComm&) = delete;
-  ~MadeComm() { *given_ = MPI_Comm_c2f(of_c_); }
-  MPI_Comm* of_c() { return &of_c_; }
+  Made(MPI_Fint* given, Handle null, ToFortran to_fortran)
+      : given_(given), of_c_(null), to_fortran_(to_fortran) {}
+  Made(const Made&) = delete;
+  Made& operator=(const Made&) = delete;
+  ~Made() { *given_ = to_fortran_(of_c_); }
+  Handle* of_c() { return &of_c_; }
 
  private:
   MPI_Fint* given_;
-  MPI_Comm of_c_ = MPI_COMM_NULL;
+  Handle of_c_;
+  ToFortran to_fortran_;
 };
 
 /// Indices that become those of arrays that begin with 1: none, if the call fails.

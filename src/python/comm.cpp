@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/comm_access.hpp"
+#include "comm/messages.hpp"
 #include "python/arguments.hpp"
 #include "python/module.hpp"
 #include "python/mpi4py.hpp"
@@ -39,6 +40,34 @@ Buffer to_receive(Views& views, Argument buf, const char* argument = "buf") {
 Status told(const Status& status, MPI_Status* mpi4py_status) {
   if (mpi4py_status != nullptr) status.copy_to(mpi4py_status);
   return status;
+}
+
+struct Received {
+  nb::object bytes;
+  Status status;
+};
+
+Task<> finish_receive(std::shared_ptr<Received> into, Task<Status> message) {
+  into->status = co_await std::move(message);
+}
+
+/// What `loads` makes of the bytes of a message of any size; None from MPI.PROC_NULL.
+OwnRequest start_receive_of_object(const Comm& comm, const nb::object& loads, int source, int tag,
+                                   const nb::object& status) {
+  detail::check_member(comm, "wisp::Comm::recv");
+  MPI_Status* const to_tell = status_in(status);
+  const auto received = std::make_shared<Received>();
+  Task<Status> message = detail::receive_whole(comm, source, tag, [received](std::size_t bytes) -> void* {
+    received->bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
+    if (!received->bytes.is_valid()) throw nb::python_error();
+    return PyBytes_AS_STRING(received->bytes.ptr());
+  });
+  Request request(finish_receive(received, std::move(message)), detail::CommAccess::context(comm),
+                  Request::Unwinding::cancels);
+  return {std::move(request), Views(), [received, loads, status, to_tell]() -> nb::object {
+            told(received->status, to_tell);
+            return received->bytes.is_valid() ? loads(received->bytes) : nb::none();
+          }};
 }
 
 void define_messages(nb::class_<Comm>& comm) {
@@ -105,6 +134,19 @@ void define_messages(nb::class_<Comm>& comm) {
       },
       nb::arg("sendbuf").none(), dest, nb::arg("sendtag") = 0, nb::arg("recvbuf") = nb::none(), source,
       nb::arg("recvtag") = any_tag, status, "Sends and receives at once, and gives the status of what came.");
+  comm.def(
+      "Sendrecv_replace",
+      [](const Comm& on, Argument data, int to, int sendtag, int from, int recvtag, nb::handle into) {
+        check_alive(on, "wisp::Comm::Sendrecv_replace");
+        MPI_Status* const to_tell = status_in(into);
+        Views views;
+        Request request = on.isendrecv_replace(to_receive(views, data), to, sendtag, from, recvtag);
+        return told(OwnRequest(std::move(request), std::move(views)).wait(), to_tell);
+      },
+      buf, dest, nb::arg("sendtag") = 0, source, nb::arg("recvtag") = any_tag, status,
+      "The same from and into one buffer.");
+  comm.def("_irecv", &start_receive_of_object, nb::arg("loads"), nb::arg("source"), nb::arg("tag"),
+           nb::arg("status").none());
   comm.def(
       "Probe",
       [](const Comm& on, int from, int with_tag, nb::handle into) {
@@ -196,6 +238,24 @@ void define_comm(nb::module_& module) {
       .def(
           "subset", [](const Comm& of, const std::vector<int>& ranks) { return of.subset(ranks); },
           nb::arg("ranks"), "The given ranks, in that order. Local; O(log p) for each.")
+      .def(
+          "Create_group",
+          [](const Comm& of, nb::handle group, int tag) {
+            const auto made = std::make_shared<Comm>();
+            Request request = of.icreate_group(group_in(group, "group"), tag, *made);
+            OwnRequest(std::move(request), Views(), [made]() { return nb::none(); }).wait();
+            return *made;
+          },
+          nb::arg("group"), nb::arg("tag") = 0,
+          "The ranks of a group of mpi4py's; called by its members, in any order with other creations.")
+      .def(
+          "Dup", [](const Comm& of) { return of.range(0, of.size() - 1); },
+          "The same ranks, apart from this one. Local, no message.")
+      .def(
+          "Free", [](Comm& of) { of = Comm(); }, "Lets go of it: it is empty then. Local.")
+      .def(
+          "Get_group", [](const Comm& of) { return wrapped_group(of.mpi_group()); },
+          "The same processes as a group of mpi4py's, which the caller frees. Local.")
       .def("node", &Comm::node, "The ranks on the caller's node. Local, no message.")
       .def("node_leaders", &Comm::node_leaders, "The first rank of each node; empty for others. Local.")
       .def("_split", &start_split, nb::arg("color").none(), nb::arg("key"))
@@ -209,7 +269,7 @@ void define_comm(nb::module_& module) {
               const nb::gil_scoped_release others_run;  // MPI alone is called
               made = of.to_mpi(tag);
             }
-            return wrapped(made);
+            return wrapped_comm(made);
           },
           nb::arg("tag") = 0,
           "A communicator of mpi4py with the same ranks, which the caller frees. Collective.")

@@ -32,7 +32,7 @@ const Mpi4py& mpi4py() {
     const nb::module_ module = nb::module_::import_("mpi4py.MPI");
     return new Mpi4py{module.attr("_addressof"), module.attr("Datatype"), module.attr("Comm"),
                       module.attr("Op"),         module.attr("Status"),   module.attr("Intracomm"),
-                      module.attr("IN_PLACE"),   module.attr("BOTTOM")};
+                      module.attr("Group"),      module.attr("IN_PLACE"), module.attr("BOTTOM")};
   }();
   return *names;
 }
@@ -88,6 +88,10 @@ MPI_Op op_in(nb::handle object) {
   return checked<MPI_Op>(object, mpi4py().op, "op", "an operator of mpi4py");
 }
 
+MPI_Group group_in(nb::handle object, const char* argument) {
+  return checked<MPI_Group>(object, mpi4py().group, argument, "a group of mpi4py");
+}
+
 MPI_Status* status_in(nb::handle object) {
   if (object.is_none()) return nullptr;
   if (!nb::isinstance(object, mpi4py().status))
@@ -95,9 +99,15 @@ MPI_Status* status_in(nb::handle object) {
   return handle_in<MPI_Status>(object);
 }
 
-nb::object wrapped(MPI_Comm comm) {
+nb::object wrapped_comm(MPI_Comm comm) {
   nb::object made = mpi4py().intracomm();
   *handle_in<MPI_Comm>(made) = comm;
+  return made;
+}
+
+nb::object wrapped_group(MPI_Group group) {
+  nb::object made = mpi4py().group();
+  *handle_in<MPI_Group>(made) = group;
   return made;
 }
 

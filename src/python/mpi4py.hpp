@@ -20,6 +20,7 @@ struct Mpi4py {
   nb::object op;
   nb::object status;
   nb::object intracomm;
+  nb::object group;
   nb::object in_place;  ///< the constants
   nb::object bottom;
 };
@@ -37,13 +38,15 @@ MPI_Datatype datatype_in(nb::handle object, const char* argument);
 MPI_Datatype datatype_called(const std::string& code, const char* argument);
 /// A count or displacement.
 std::int64_t integer_in(nb::handle object, const char* argument);
+MPI_Group group_in(nb::handle object, const char* argument);
 /// None: MPI_SUM.
 MPI_Op op_in(nb::handle object);
 /// Null for None.
 MPI_Status* status_in(nb::handle object);
 
-/// A communicator of mpi4py's with this handle.
-nb::object wrapped(MPI_Comm comm);
+/// A communicator, or group, of mpi4py's with this handle.
+nb::object wrapped_comm(MPI_Comm comm);
+nb::object wrapped_group(MPI_Group group);
 
 [[noreturn]] void throw_type_error(const std::string& sentence);
 [[noreturn]] void throw_value_error(const std::string& sentence);

@@ -107,7 +107,7 @@ Elements Views::message(nb::handle given, const Use& use) {
 
 Buffer Views::writable(nb::handle given, Use use) {
   if (given.is_none()) return {};
-  if (is_in_place(given)) return buffer_in_place();
+  if (is_in_place(given)) return in_place();
   use.is_written = true;
   const Elements found = message(given, use);
   return {found.address, found.count, found.type};
@@ -235,7 +235,7 @@ Blocks Views::typed_blocks(nb::handle given, int ranks, const Use& use) {
 }
 
 ConstBlocks Views::readable_blocks(nb::handle given, int ranks, Use use) {
-  if (is_in_place(given)) return blocks_in_place();
+  if (is_in_place(given)) return in_place();
   if (given.is_none()) return {};
   return blocks(given, ranks, use);
 }
@@ -247,7 +247,7 @@ Blocks Views::writable_blocks(nb::handle given, int ranks, Use use) {
 }
 
 ConstBlocks Views::readable_typed_blocks(nb::handle given, int ranks, Use use) {
-  if (is_in_place(given)) return blocks_in_place();
+  if (is_in_place(given)) return in_place();
   return typed_blocks(given, ranks, use);
 }
 

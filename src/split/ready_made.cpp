@@ -13,6 +13,13 @@
 
 namespace wisp {
 
+Comm Comm::split(int color, int key) const {
+  detail::check_usable(*this, "wisp::Comm::split");
+  Label label = color;
+  if (color == MPI_UNDEFINED) label.leave_out();
+  return wisp::split(*this, label, {}, key).to_comm();
+}
+
 std::string host_name() {
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;

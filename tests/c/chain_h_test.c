@@ -49,6 +49,11 @@ static void test_to_comm(void) {
   EXPECT(r == rank);
   OK(WISP_Comm_free(&made));
   OK(WISP_Comm_free(&later));
+  /* Of who was left out of a split. */
+  OK(WISP_Chain_to_comm(WISP_CHAIN_NULL, &made));
+  EXPECT(made == WISP_COMM_NULL);
+  OK(WISP_Chain_ito_comm(WISP_CHAIN_NULL, &later, &request));
+  EXPECT(later == WISP_COMM_NULL && request == WISP_REQUEST_NULL);
 }
 
 /* Both forms of an operation; `right` is checked after each. */

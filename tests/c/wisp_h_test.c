@@ -298,6 +298,11 @@ static void test_messages(void) {
   MPI_Get_count(&status, MPI_INT, &count);
   EXPECT(count == 1);
   got = -1;
+  got = out;
+  OK(WISP_Sendrecv_replace(&got, 1, MPI_INT, next, 3, previous, 3, comm, &status));
+  EXPECT(got == previous && status.MPI_SOURCE == previous);
+  OK(WISP_Sendrecv_replace_c(&got, 1, MPI_INT, previous, 3, next, 3, comm, MPI_STATUS_IGNORE));
+  EXPECT(got == out);
   OK(WISP_Sendrecv_c(&out, 1, MPI_INT, next, 3, &got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm,
                      &status));
   EXPECT(got == previous);
@@ -355,6 +360,14 @@ static void test_messages(void) {
   PERSISTENT(WISP_Ssend_init_c, WISP_Recv_init_c);
 
   OK(WISP_Isendrecv(&out, 1, MPI_INT, next, 3, &got, 1, MPI_INT, previous, 3, comm, &requests[0]));
+  {
+    int replaced[] = {rank, rank + 100};
+    WISP_Request both[] = {WISP_REQUEST_NULL, WISP_REQUEST_NULL};
+    OK(WISP_Isendrecv_replace(&replaced[0], 1, MPI_INT, next, 11, previous, 11, comm, &both[0]));
+    OK(WISP_Isendrecv_replace_c(&replaced[1], 1, MPI_INT, next, 12, previous, 12, comm, &both[1]));
+    OK(WISP_Waitall(2, both, MPI_STATUSES_IGNORE));
+    EXPECT(replaced[0] == previous && replaced[1] == previous + 100);
+  }
   OK(WISP_Isendrecv_c(&out, 1, MPI_INT, next, 9, &count, 1, MPI_INT, previous, 9, comm, &requests[1]));
   OK(WISP_Waitall(2, requests, MPI_STATUSES_IGNORE));
   EXPECT(got == previous && count == previous);
@@ -492,6 +505,22 @@ static void test_communicators(void) {
   EXPECT(WISP_Comm_get_failed(half, 1, NULL, &value) == MPI_ERR_ARG);
   OK(WISP_Comm_range(comm, 1, 0, 1, &none));
   EXPECT(none == WISP_COMM_NULL);
+  {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group of_made = MPI_GROUP_NULL;
+    MPI_Comm of_group = MPI_COMM_NULL;
+    int compared = MPI_UNEQUAL;
+    OK(WISP_Comm_group(half, &group));
+    OK(WISP_Comm_to_mpi(half, &of_group));
+    MPI_Comm_group(of_group, &of_made);
+    MPI_Group_compare(group, of_made, &compared);
+    EXPECT(compared == MPI_IDENT);
+    MPI_Group_free(&group);
+    MPI_Group_free(&of_made);
+    MPI_Comm_free(&of_group);
+    EXPECT(WISP_Comm_group(half, NULL) == MPI_ERR_ARG);
+    EXPECT(WISP_Comm_group(WISP_COMM_NULL, &group) == MPI_ERR_COMM);
+  }
   OK(WISP_Comm_to_mpi(half, &made));
   MPI_Comm_free(&made);
   OK(WISP_Comm_free(&half));

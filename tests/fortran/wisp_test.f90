@@ -39,6 +39,7 @@ contains
   subroutine communicators()
     type(WISP_Comm) :: half
     type(MPI_Comm) :: of_mpi
+    type(MPI_Group) :: group, of_half
     integer :: size, error, translated
     call WISP_Comm_range(comm, rank / 2 * 2, min(rank / 2 * 2 + 1, ranks - 1), 1, half, error)
     call expect(error == MPI_SUCCESS, "range")
@@ -46,7 +47,14 @@ contains
     call expect(size == merge(1, 2, rank == ranks - 1 .and. mod(rank, 2) == 0), "size of a range")
     call WISP_Comm_translate(half, 0, comm, translated)
     call expect(translated == rank / 2 * 2, "translated")
+    call expect(half /= WISP_Comm(), "a handle that is not null")
+    call WISP_Comm_group(half, group)
     call WISP_Comm_to_mpi(half, of_mpi)
+    call MPI_Comm_group(of_mpi, of_half)
+    call MPI_Group_compare(group, of_half, translated)
+    call expect(translated == MPI_IDENT, "a group")
+    call MPI_Group_free(group)
+    call MPI_Group_free(of_half)
     call MPI_Comm_size(of_mpi, translated)
     call expect(translated == size, "an MPI communicator")
     call MPI_Comm_free(of_mpi)
@@ -219,6 +227,10 @@ contains
     next = mod(rank + 1, ranks)
     previous = mod(rank + ranks - 1, ranks)
     sent = of(rank, reshape([1, 2, 3, 4, 5, 6], [2, 3]))
+    received = -1
+    received(2, :) = rank
+    call WISP_Sendrecv_replace(received(2, :), 3, MPI_INTEGER, next, 8, previous, 8, comm, status)
+    call expect(all(received(2, :) == previous) .and. all(received(1, :) == -1), "what is sent is replaced")
     received = -1
     call WISP_Isend(sent, 6, MPI_INTEGER, next, 5, comm, requests(1))
     call WISP_Probe(previous, MPI_ANY_TAG, comm, status)

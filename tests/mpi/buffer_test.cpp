@@ -212,6 +212,47 @@ TEST(BufferTest, ColumnsAndBlocksAreSentWithoutACopy) {
   EXPECT_EQ(matrix, comm.rank() == 0 ? of_root : expected);
 }
 
+TEST(BufferTest, AnElementMayBeAnArray) {
+  const Comm comm = world();
+  const int p = comm.size();
+  using Point = std::array<double, 3>;
+  const auto point = [](int rank, int i) { return Point{rank * 1.0, i * 1.0, rank * 0.5 + i}; };
+  std::vector<Point> mine;
+  std::vector<int> counts;
+  std::vector<Point> expected;
+  for (int r = 0; r < p; ++r) {
+    counts.push_back(r % 3);
+    for (int i = 0; i < r % 3; ++i) expected.push_back(point(r, i));
+  }
+  for (int i = 0; i < comm.rank() % 3; ++i) mine.push_back(point(comm.rank(), i));
+  std::vector<Point> all(expected.size());
+  comm.allgatherv(mine, {all, counts});
+  EXPECT_EQ(all, expected);
+
+  int table[2][3][2] = {};
+  if (comm.rank() == 0) {
+    for (int i = 0; i < 12; ++i) (&table[0][0][0])[i] = i;
+  }
+  comm.bcast(table, 0);
+  for (int i = 0; i < 12; ++i) EXPECT_EQ((&table[0][0][0])[i], i);
+  EXPECT_EQ(ConstBuffer(table).count, 2U);
+
+  std::array<std::array<Particle, 2>, 2> particles{};
+  if (comm.rank() == 0) particles[1][1].weights[1][2] = 7;
+  comm.bcast(particles, 0);
+  EXPECT_EQ(particles[1][1].weights[1][2], 7);
+  EXPECT_EQ(datatype_of<Point>(), datatype_of<const Point>());
+  std::vector<Point> sums(2);
+  const std::vector<Point> two(2, point(comm.rank(), 1));
+  EXPECT_THROW(comm.allreduce(two, sums, MPI_SUM), Error);
+  comm.allreduce(items(std::span(two)), items(std::span(sums)),
+                 Operator::on<Point>([](const Point& a, const Point& b) {
+                   return Point{a[0] + b[0], a[1] + b[1], a[2] + b[2]};
+                 }));
+  EXPECT_EQ(sums[1][0], p * (p - 1) / 2);
+  EXPECT_EQ(sums[1][1], p);
+}
+
 TEST(BufferTest, AColumnOfOneRankIsAVectorOfAnother) {
   const Comm comm = world();
   const std::vector<int> matrix = matrix_of(0);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <vector>
 
 #include "wisp/collectives.hpp"
@@ -25,6 +26,47 @@ TEST_F(MessagesTest, TravelInARing) {
     EXPECT_EQ(theirs, std::vector<int>(count, previous));
     Request both = comm.isendrecv(mine, next, 4, theirs, any_source, 4);
     EXPECT_EQ(both.wait().source, previous);
+  }
+}
+
+TEST_F(MessagesTest, WhatIsSentIsReplacedByWhatComes) {
+  for (const Comm& on : {comm, comm.raw(), comm.range(0, comm.size() - 1), Comm::attach(MPI_COMM_WORLD)}) {
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{500}, std::size_t{100000}}) {
+      std::vector<int> data(count, comm.rank());
+      const Status status = on.sendrecv_replace(data, next, 3, previous, 3);
+      EXPECT_EQ(status.source, previous);
+      EXPECT_EQ(status.count<int>(), count);
+      EXPECT_EQ(data, std::vector<int>(count, previous));
+      Request several[] = {on.isendrecv_replace(data, previous, 4, next, 4),
+                           on.isendrecv_replace({}, next, 5, previous, any_tag)};
+      EXPECT_EQ(several[0].wait().source, next);
+      EXPECT_EQ(several[1].wait().tag, 5);
+      EXPECT_EQ(data, std::vector<int>(count, comm.rank()));
+    }
+    // Every second element, and what lies between stays.
+    std::vector<int> gaps(7, comm.rank());
+    on.sendrecv_replace(Strided(gaps.data(), 4, 2), next, 0, previous, 0);
+    for (std::size_t i = 0; i < gaps.size(); ++i) EXPECT_EQ(gaps[i], i % 2 == 0 ? previous : comm.rank());
+    // With nobody on one side.
+    int value = comm.rank();
+    const bool is_first = comm.rank() == 0;
+    const bool is_last = comm.rank() == comm.size() - 1;
+    on.sendrecv_replace(buffer_of(value), is_last ? MPI_PROC_NULL : next, 1,
+                        is_first ? MPI_PROC_NULL : previous, 1);
+    EXPECT_EQ(value, is_first ? 0 : previous);
+    for (const auto& wrong : std::vector<std::function<void()>>{
+             [&] { on.sendrecv_replace(buffer_of(value), comm.size(), 1, previous, 1); },
+             [&] { on.sendrecv_replace(buffer_of(value), next, -1, previous, 1); },
+             [&] { on.sendrecv_replace(buffer_of(value), next, 1, comm.size(), 1); },
+             [&] { on.sendrecv_replace(buffer_of(value), next, 1, previous, -7); },
+             [&] {
+               on.sendrecv_replace({&value, 1, MPI_DATATYPE_NULL}, next, 1, previous, 1);
+             },
+             [&] { on.sendrecv_replace(in_place(), next, 1, previous, 1); }}) {
+      EXPECT_THROW(wrong(), Error);
+    }
+    comm.barrier();
+    EXPECT_FALSE(on.iprobe().has_value());
   }
 }
 

@@ -70,6 +70,59 @@ TEST(MpiSplitByTest, EveryAlgorithmGivesTheGroupsOfMpi) {
   }
 }
 
+TEST(MpiSplitByTest, CommSplitIsThatOfMpi) {
+  const Comm world = Comm::duplicate(MPI_COMM_WORLD);
+  for (const Comm& comm : {world, world.range(0, (world.size() - 1) / 2 * 2, 2)}) {
+    if (!comm.is_member()) continue;
+    MPI_Comm mpi = comm.to_mpi();
+    for (int colors = 1; colors <= 4; ++colors) {
+      const int color = comm.rank() % colors == 3 ? MPI_UNDEFINED : comm.rank() % colors;
+      const int key = comm.rank() / 2 % 2 - comm.rank() / 3;
+      const Comm mine = comm.split(color, key);
+      MPI_Comm expected = MPI_COMM_NULL;
+      MPI_Comm_split(mpi, color, key, &expected);
+      EXPECT_EQ(mine.empty(), expected == MPI_COMM_NULL);
+      if (expected == MPI_COMM_NULL) continue;
+      MPI_Group group = MPI_GROUP_NULL, own = mine.mpi_group();
+      MPI_Comm_group(expected, &group);
+      int result = MPI_UNEQUAL;
+      MPI_Group_compare(group, own, &result);
+      EXPECT_EQ(result, MPI_IDENT);
+      int sum = 0;
+      mine.allreduce(buffer_of(comm.rank()), buffer_of(sum), MPI_SUM);
+      int sum_of_mpi = 0;
+      const int rank = comm.rank();
+      MPI_Allreduce(&rank, &sum_of_mpi, 1, MPI_INT, MPI_SUM, expected);
+      EXPECT_EQ(sum, sum_of_mpi);
+      MPI_Group_free(&group);
+      MPI_Group_free(&own);
+      MPI_Comm_free(&expected);
+    }
+    EXPECT_EQ(comm.split(7).rank(), comm.rank());
+    MPI_Comm_free(&mpi);
+  }
+  EXPECT_THROW(Comm().split(0), Error);
+  EXPECT_THROW((void)Comm().mpi_group(), Error);
+}
+
+TEST(MpiSplitByTest, WhoIsLeftOutGetsAnEmptyCommunicator) {
+  const Comm world = Comm::duplicate(MPI_COMM_WORLD);
+  const std::optional<int> color = world.rank() % 2 == 0 ? std::optional(5) : std::nullopt;
+  const Comm blocking = wisp::split(world, color).to_comm();
+  Comm started = world;
+  wisp::split(world, color).ito_comm(started).wait();
+  Comm awaited = world;
+  world.run([](Comm on, std::optional<int> of, Comm& made) -> Task<> {
+    const Chain chain = co_await async_split(on, of);
+    made = co_await to_comm(chain);
+  }(world, color, awaited));
+  for (const Comm& made : {blocking, started, awaited}) {
+    EXPECT_EQ(made.empty(), !color.has_value());
+    EXPECT_EQ(made.size(), color ? (world.size() + 1) / 2 : 0);
+    EXPECT_EQ(made.rank(), color ? world.rank() / 2 : MPI_UNDEFINED);
+  }
+}
+
 TEST(MpiSplitByTest, SplitsOfSplitsAndInFlightTogether) {
   const Comm comm = world();
   const int rank = comm.rank();

@@ -32,6 +32,74 @@ class ObjectsTest(WispTest):
             self.assertEqual(comm.allgather(mine), mpi.allgather(mine))
             self.assertEqual(comm.alltoall([(r, q) for q in range(p)]), [(q, r) for q in range(p)])
 
+    def test_joined(self) -> None:
+        def follow(a: str, b: str) -> str:  # associative, and does not commute
+            return a + b
+
+        for comm, mpi in self.communicators():
+            p, r = comm.size, comm.rank
+            text = chr(ord("a") + r) * (r + 1)
+            for op in (follow, MPI.SUM):
+                self.assertEqual(comm.allreduce(text, op), mpi.allreduce(text, op))
+                self.assertEqual(comm.scan(text, op), mpi.scan(text, op))
+                self.assertEqual(comm.exscan(text, op), mpi.exscan(text, op))
+                for root in range(p):
+                    self.assertEqual(comm.reduce(text, op, root), mpi.reduce(text, op, root))
+            self.assertEqual(comm.allreduce(r), p * (p - 1) // 2)
+            self.assertEqual(comm.allreduce((-r, r), op=MPI.MINLOC), mpi.allreduce((-r, r), op=MPI.MINLOC))
+            self.assertEqual(comm.reduce(r, root=p - 1), mpi.reduce(r, root=p - 1))
+            comm.barrier()
+        for call in (self.world.reduce, self.world.allreduce, self.world.scan, self.world.exscan):
+            with self.assertRaisesRegex(TypeError, f"wisp.Comm.{call.__name__}: op: a function of two objects"):
+                call(1, 5)  # type: ignore[arg-type]
+            with self.assertRaisesRegex(Exception, "pickled"):
+                call(Unpicklable() if self.world.rank == 0 else 1)
+
+    def test_messages(self) -> None:
+        for comm, _ in self.communicators():
+            p, r = comm.size, comm.rank
+            right, left = (r + 1) % p, (r - 1) % p
+            for size in (0, 10, 5000, 300000):
+                status = MPI.Status()
+                got = comm.sendrecv({"from": r, "data": bytes(size)}, right, 5, source=left, recvtag=5, status=status)
+                self.assertEqual(got, {"from": left, "data": bytes(size)})
+                self.assertEqual((status.source, status.tag), (left, 5))
+                sent = [comm.isend((r, i, "x" * (size >> i)), right, i) for i in range(4)]
+                received = [comm.irecv(source=left, tag=i) for i in (2, 0, 3, 1)]
+                self.assertEqual([one.wait() for one in received], [(left, i, "x" * (size >> i)) for i in (2, 0, 3, 1)])
+                wisp.wait_all(sent)
+            # In their order, where two wait for the same.
+            several = [comm.irecv(source=right, tag=(MPI.ANY_TAG, 7)[i % 2]) for i in range(5)]
+            for i in range(5):
+                comm.isend([i, r], left, 7).wait()
+            self.assertEqual(wisp.wait_all(several), [[i, right] for i in range(5)])
+            sent = [comm.issend("synchronous", right), comm.isend(None, right)]
+            self.assertEqual(comm.recv(source=left), "synchronous")
+            self.assertIsNone(comm.recv())
+            wisp.wait_all(sent)
+            self.assertIsNone(comm.recv(source=MPI.PROC_NULL))
+            comm.send("nobody", MPI.PROC_NULL)
+            with self.assertRaisesRegex(RuntimeError, "pickled"):
+                comm.send(Unpicklable(), right)
+            for wrong in (lambda: comm.sendrecv(1, p), lambda: comm.sendrecv(1, right, source=p), lambda: comm.sendrecv(1, right, -1),
+                          lambda: comm.sendrecv(1, right, recvtag=1 << 20), lambda: comm.recv(source=p), lambda: comm.send(1, p)):  # fmt: skip
+                with self.assertRaises(wisp.Error):
+                    wrong()
+            with self.assertRaisesRegex(TypeError, "status: a status of mpi4py"):
+                comm.sendrecv(1, right, status=5)  # type: ignore[arg-type]
+            comm.barrier()
+            self.assertIsNone(comm.Iprobe())  # nothing of what was wrong has been sent
+
+    def test_replaced(self) -> None:
+        for comm, _ in self.communicators():
+            p, r = comm.size, comm.rank
+            data = np.full((3, 4), r)
+            status = comm.Sendrecv_replace(data[:, 1], (r + 1) % p, 3, (r - 1) % p, 3)
+            self.assertEqual((status.source, status.tag), ((r - 1) % p, 3))
+            expected = np.full((3, 4), r)
+            expected[:, 1] = (r - 1) % p
+            self.assert_same(data, expected)
+
     def test_exchange(self) -> None:
         p, r = self.world.size, self.world.rank
         targets = {q: (r, q) for q in range(p) if random.Random(r * 31 + q).random() < 0.5}
@@ -107,6 +175,34 @@ class ObjectsTest(WispTest):
                 ordered = sorted(members, key=lambda q: (key(q), q))
                 self.assertEqual(comm.allgather(r), ordered)
         self.assertEqual(self.world.isplit("same").wait().size, p)
+
+    def test_names_of_mpi4py(self) -> None:
+        p, r = self.world.size, self.world.rank
+        for color in (r % 2, MPI.UNDEFINED if r == 0 else 1):
+            half = self.world.Split(color, -r)
+            mpi = MPI.COMM_WORLD.Split(color, -r)
+            self.assertEqual(bool(half), mpi != MPI.COMM_NULL)
+            if not half:
+                continue
+            self.assertEqual((half.rank, half.size), (mpi.rank, mpi.size))
+            group = half.Get_group()
+            mpi_group = mpi.Get_group()
+            self.assertEqual(MPI.Group.Compare(group, mpi_group), MPI.IDENT)
+            again = self.world.Create_group(group, 3 + half.allreduce(r, min))
+            self.assertEqual(again.allgather(r), half.allgather(r))
+            copy = half.Dup()
+            requests = [copy.isend("copy", 0, 1), half.isend("half", 0, 1)]
+            if half.rank == 0:
+                self.assertEqual([half.recv(tag=1) for _ in range(half.size)], ["half"] * half.size)
+                self.assertEqual([copy.recv(tag=1) for _ in range(half.size)], ["copy"] * half.size)
+            wisp.wait_all(requests)
+            copy.Free()
+            self.assertFalse(copy)
+            group.Free()
+            mpi_group.Free()
+            mpi.Free()
+        with self.assertRaisesRegex(TypeError, "group: a group of mpi4py is expected, not int"):
+            self.world.Create_group(5)  # type: ignore[arg-type]
 
     def test_labels_have_the_order_of_values(self) -> None:
         numbers = [0, -1, 1, 2**63 - 1, -(2**63), 2**53 + 1, 2**53, 2**80, 0.5, -0.5, 1e300, -1e300, math.inf, -math.inf, 1e-310]

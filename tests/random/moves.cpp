@@ -75,7 +75,7 @@ void Running::prepare_scatter() {
   Side* receive = in_place ? nullptr : &add_regular(1, cells[static_cast<std::size_t>(rank_)]);
   for (int r = 0; r < size_ && is_root; ++r) fill(*send, static_cast<std::size_t>(r), root_, r, false);
   if (receive != nullptr) fill(*receive, 0, root_, rank_, true);
-  const Buffer output = in_place ? buffer_in_place() : receive->buffer();
+  const Buffer output = in_place ? wisp::in_place() : receive->buffer();
   if (spec_.kind == Kind::scatter) {
     WISP_LAUNCH_BOTH(scatter, is_root ? send->const_buffer() : ConstBuffer(), output, root_);
   } else {
@@ -104,7 +104,7 @@ void Running::prepare_alltoall() {
     WISP_LAUNCH(alltoall, in_place ? wisp::in_place() : send->const_buffer(), receive->buffer());
     return;
   }
-  const ConstBlocks input = in_place ? blocks_in_place() : send->const_blocks();
+  const ConstBlocks input = in_place ? wisp::in_place() : send->const_blocks();
   if (spec_.kind == Kind::alltoallv) {
     WISP_LAUNCH(alltoallv, input, receive->blocks());
   } else {

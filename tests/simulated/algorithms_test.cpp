@@ -253,7 +253,7 @@ TEST_F(AlgorithmsTest, GatherAndScatter) {
         std::vector<int> mine(count, -1);
         co_await scatter(comm, all, mine, root, {.algorithm = algorithm});
         EXPECT_EQ(mine, block_of(comm.rank(), count));
-        co_await scatter(comm, all, comm.rank() == root ? buffer_in_place() : Buffer(mine), root,
+        co_await scatter(comm, all, comm.rank() == root ? in_place() : Buffer(mine), root,
                          {.algorithm = algorithm});
         EXPECT_EQ(mine, block_of(comm.rank(), count));
       }
@@ -374,7 +374,7 @@ TEST_F(AlgorithmsTest, AlltoallvAndAlltoallw) {
       same[static_cast<std::size_t>(r)] = (r + comm.rank()) % 3;
       both.insert(both.end(), static_cast<std::size_t>((r + comm.rank()) % 3), 100 * comm.rank() + r);
     }
-    co_await alltoallv(comm, blocks_in_place(), {both, same}, {.algorithm = algorithm});
+    co_await alltoallv(comm, in_place(), {both, same}, {.algorithm = algorithm});
     std::vector<int> swapped;
     for (int r = 0; r < comm.size(); ++r) {
       swapped.insert(swapped.end(), static_cast<std::size_t>((r + comm.rank()) % 3), 100 * r + comm.rank());

@@ -153,6 +153,31 @@ TEST(SimulatedMessagesTest, ASynchronousSendEndsWhenItIsReceived) {
   });
 }
 
+TEST(SimulatedMessagesTest, WhatIsSentIsReplacedByWhatComes) {
+  for (int p = 1; p <= 9; ++p) {
+    SimulationOptions cluster;
+    cluster.ranks = p;
+    cluster.jitter = 1e-3;
+    for (const bool rendezvous : {false, true}) {
+      cluster.rendezvous = rendezvous;
+      const SimulationReport report = simulate(cluster, [](Comm comm) -> Task<> {
+        const int size = comm.size();
+        std::vector<int> data(100, comm.rank());
+        for (int distance = 1; distance <= 4; ++distance) {
+          const int next = (comm.rank() + distance) % size;
+          const int previous = (comm.rank() + 4 * size - distance) % size;
+          const std::vector<int> before = data;
+          const Status status = co_await sendrecv_replace(comm, data, next, distance, previous, distance);
+          EXPECT_EQ(status.source, previous);
+          EXPECT_EQ(data[99], (before[99] + 4 * size - distance) % size);
+        }
+      });
+      EXPECT_EQ(report.messages, 4U * static_cast<unsigned>(p));
+      EXPECT_EQ(report.bytes, 1600U * static_cast<unsigned>(p));
+    }
+  }
+}
+
 TEST(SimulatedMessagesTest, ProcNullIsDoneAtOnce) {
   simulate(cluster_of(1), [](Comm comm) -> Task<> {
     int value = 5;

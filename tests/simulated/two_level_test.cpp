@@ -124,7 +124,7 @@ Task<> compare_all(Comm comm, int root, std::size_t count, const test::AffineTyp
     return gather(comm, in && is_root ? in_place() : read(mine, 1), to, root, options);
   });
   co_await compare("scatter", [&](const Buffer& to, bool in, const CollectiveOptions& options) {
-    return scatter(comm, read(mine, p), in && is_root ? buffer_in_place() : vector(to), root, options);
+    return scatter(comm, read(mine, p), in && is_root ? in_place() : vector(to), root, options);
   });
   co_await compare("allgather", [&](const Buffer& to, bool in, const CollectiveOptions& options) {
     return allgather(comm, in ? in_place() : read(mine, 1), to, options);
