@@ -97,7 +97,14 @@ void Process::begin(int level) {
     return;
   }
   counts_ = settings_->reports;
-  if (serves[0] == 0 || size < 2) return;
+  if (serves[0] == 0) {
+    refusal_ =
+        "the program asks for MPI_THREAD_MULTIPLE (one of mpi4py does not with MPI4PY_RC_THREADS=0 in its "
+        "environment)";
+  } else if (size < 2) {
+    refusal_ = "there is one rank";
+  }
+  if (refusal_ != nullptr) return;
   // Who calls MPI from a thread that may not did so before, and most MPIs bear it.
   detail::MpiEngine::of_process(MPI_COMM_SELF)->trust_threads();
   const std::size_t forms = serves[1] != 0 ? form_count : 1;
@@ -136,7 +143,28 @@ void Process::report() const {
     std::fprintf(stderr, "  %-24s%12llu%12.3f%12llu%12.3f\n", name.c_str(), of_call[2],
                  static_cast<double>(of_call[3]) * 1e-6, of_call[0], static_cast<double>(of_call[1]) * 1e-6);
   }
+  unsigned long long by_wisp = 0;
+  unsigned long long by_mpi = 0;
+  for (std::size_t i = 0; i < most.size(); i += numbers) {
+    by_mpi += most[i];
+    by_wisp += most[i + 2];
+  }
+  if (by_wisp == 0 && by_mpi > 0)
+    std::fprintf(stderr, "  nothing was taken over: %s\n", why_nothing(by_mpi).c_str());
   std::fflush(stderr);
+}
+
+std::string Process::why_nothing(unsigned long long calls) const {
+  if (refusal_ != nullptr) return refusal_;
+  const Settings& of = settings();
+  if (calls <= static_cast<unsigned long long>(of.calls_before)) {
+    return "no communicator had more than " + std::to_string(of.calls_before) + " of them (--after)";
+  }
+  if (of.is_named) return "it is not named (--calls), or not with its size, or is among the first (--after)";
+  if (shares_cores_) {
+    return "without a table for this many ranks (wisp tune, --table) nothing is where ranks outnumber cores";
+  }
+  return "by the cost model, or the table, nothing pays (wisp tune measures, --calls names what is taken)";
 }
 
 void Process::end() {

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 #include "preload/settings.hpp"
 
@@ -25,6 +26,8 @@ class Process {
   bool counts() const { return counts_; }
   bool has_begun() const { return settings_ != nullptr; }
   int level() const { return level_; }
+  /// That without a table nothing pays, for ranks of one node outnumber its cores.
+  void note_shared_cores() { shares_cores_ = true; }
   const Settings& settings() const { return *settings_; }
 
   /// Whether this rank's environment wants calls that do not block, for which MPI must serve several threads.
@@ -52,10 +55,14 @@ class Process {
   };
 
   void report() const;
+  /// Where none of so many calls was taken.
+  std::string why_nothing(unsigned long long calls) const;
 
   std::array<std::uint32_t, form_count> may_take_ = {};  ///< of each form, a bit for each call
   bool counts_ = false;
+  bool shares_cores_ = false;
   int level_ = MPI_THREAD_SINGLE;
+  const char* refusal_ = nullptr;  ///< why nothing is ever taken
   const Settings* settings_ = nullptr;
   std::array<std::array<Counter, 2>, form_count* call_count> counters_ = {};
 };

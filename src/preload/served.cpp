@@ -190,7 +190,10 @@ bool Served::pays(Call call, std::int64_t bytes) {
   }
   // Where the ranks of one node share its cores, time is what the kernel makes of it: only a measurement
   // knows.
-  if (nodes == 1 && detail::CommAccess::world(comm_).machine().shares_cores) return false;
+  if (nodes == 1 && detail::CommAccess::world(comm_).machine().shares_cores) {
+    process.note_shared_cores();
+    return false;
+  }
   return promised_gain(call, as_size(bytes)) >= least_promised;
 }
 

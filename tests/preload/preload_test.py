@@ -97,6 +97,21 @@ class Programs(unittest.TestCase):
         counts = taken(self.assert_same([program, "7", "40"], 3, "--calls", "none", "--after", "0", "--report"))
         self.assertTrue(all(by_wisp == 0 for by_wisp, _ in counts.values()), counts)
 
+    def test_a_report_says_why_nothing_was_taken(self):
+        program = self.compile("collectives.c")
+        for ranks, options, reason in (
+            (1, ("--calls", "all"), "there is one rank"),
+            (3, ("--calls", "none"), "it is not named"),
+            (3, ("--calls", "all", "--after", "100000"), "no communicator had more than 100000 of them"),
+        ):
+            report = self.assert_same([program, "7", "40"], ranks, *options, "--report")
+            self.assertIn(f"nothing was taken over: {reason}", report)
+        report = self.assert_same([program, "7", "40"], 3, "--calls", "all", "--after", "0", "--report")
+        self.assertNotIn("nothing was taken", report)
+        threaded = self.compile("threaded.c")
+        report = self.assert_same([threaded], 2, "--calls", "all", "--after", "0", "--report")
+        self.assertIn("nothing was taken over: the program asks for MPI_THREAD_MULTIPLE", report)
+
     def test_a_table_says_what_pays(self):
         program = self.compile("collectives.c")
         table = pathlib.Path(self.folder.name) / "table"
