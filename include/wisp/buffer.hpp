@@ -273,14 +273,16 @@ class Strided {
 template <class View>
 Strided(const View&) -> Strided<std::remove_pointer_t<decltype(std::declval<const View&>().data_handle())>>;
 
-/// One variable as a buffer of one element.
+/// One variable as a buffer of one element; an array as one of its elements, whatever its dimensions.
 template <HasDatatype T>
 Buffer buffer_of(T& variable) {
-  return {&variable, 1, datatype_of<T>()};
+  using Variable = detail::Elements<std::remove_cv_t<T>>;
+  return {&variable, Variable::count, datatype_of<typename Variable::Type>()};
 }
 template <HasDatatype T>
 ConstBuffer buffer_of(const T& variable) {
-  return {&variable, 1, datatype_of<T>()};
+  using Variable = detail::Elements<std::remove_cv_t<T>>;
+  return {&variable, Variable::count, datatype_of<typename Variable::Type>()};
 }
 
 /// What in_place() is, wherever MPI has MPI_IN_PLACE.

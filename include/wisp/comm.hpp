@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "wisp/blocks.hpp"
 #include "wisp/buffer.hpp"
@@ -19,9 +20,20 @@
 
 namespace wisp {
 
+/// Gives memory for so many elements of a message of any size.
+using RoomFor = std::function<void*(std::size_t count)>;
+
 namespace detail {
 struct Context;
 struct CommAccess;
+
+template <class T>
+RoomFor room_in(std::vector<T>& into) {
+  return [&into](std::size_t count) {
+    into.resize(count);
+    return static_cast<void*>(into.data());
+  };
+}
 }  // namespace detail
 
 /// What a caller may say to a single collective.
@@ -151,6 +163,14 @@ class Comm {
   /// The same from and into one buffer.
   Status sendrecv_replace(const Buffer& buffer, int destination, int send_tag, int source,
                           int receive_tag) const;
+  /// A message of any size, without a probe before that another thread or receive could be faster than:
+  /// `into` is as long as it afterwards. One that is no whole number of elements is an error.
+  template <HasDatatype T>
+  Status receive_whole(std::vector<T>& into, int source = any_source, int tag = any_tag) const {
+    return receive_whole(datatype_of<T>(), detail::room_in(into), source, tag);
+  }
+  /// The same into what `room` gives for so many elements of a datatype, which must live until then.
+  Status receive_whole(MPI_Datatype type, RoomFor room, int source = any_source, int tag = any_tag) const;
   /// The status of the next message that matches, which stays to be received.
   Status probe(int source = any_source, int tag = any_tag) const;
   /// The same, or nothing if none has arrived.
@@ -159,6 +179,11 @@ class Comm {
   Request isend(const ConstBuffer& buffer, int destination, int tag = 0) const;
   Request issend(const ConstBuffer& buffer, int destination, int tag = 0) const;
   Request ireceive(const Buffer& buffer, int source = any_source, int tag = any_tag) const;
+  template <HasDatatype T>
+  Request ireceive_whole(std::vector<T>& into, int source = any_source, int tag = any_tag) const {
+    return ireceive_whole(datatype_of<T>(), detail::room_in(into), source, tag);
+  }
+  Request ireceive_whole(MPI_Datatype type, RoomFor room, int source = any_source, int tag = any_tag) const;
   Request isendrecv(const ConstBuffer& send, int destination, int send_tag, const Buffer& receive, int source,
                     int receive_tag) const;
   Request isendrecv_replace(const Buffer& buffer, int destination, int send_tag, int source,
@@ -312,6 +337,13 @@ class Comm {
 Task<> send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag = 0);
 Task<> ssend(const Comm& comm, const ConstBuffer& buffer, int destination, int tag = 0);
 Task<Status> receive(const Comm& comm, const Buffer& buffer, int source = any_source, int tag = any_tag);
+Task<Status> receive_whole(const Comm& comm, MPI_Datatype type, RoomFor room, int source = any_source,
+                           int tag = any_tag);
+template <HasDatatype T>
+Task<Status> receive_whole(const Comm& comm, std::vector<T>& into, int source = any_source,
+                           int tag = any_tag) {
+  return receive_whole(comm, datatype_of<T>(), detail::room_in(into), source, tag);
+}
 Task<Status> sendrecv(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
                       const Buffer& receive, int source, int receive_tag);
 Task<Status> sendrecv_replace(const Comm& comm, const Buffer& buffer, int destination, int send_tag,

@@ -22,10 +22,12 @@ _FAILED = -1  # in the place of a size: this rank has nothing to send, and says 
 class _Pickled:
     """So many objects as bytes, or why they are none: the others are told before it is raised."""
 
-    def __init__(self, call: str, objects: Any, count: int):
+    def __init__(self, call: str, objects: Any, count: int, wrong: "Exception | None" = None):
         self.call = call
-        self.error: Exception | None = None
+        self.error = wrong
         try:
+            if wrong is not None:
+                raise wrong
             self.objects = list(objects)
             if len(self.objects) != count:
                 raise ValueError(f"wisp.Comm.{call}: {len(self.objects)} objects for {count} ranks")
@@ -83,8 +85,8 @@ def bcast(self: Comm, obj: Any = None, root: int = 0) -> Any:
     return pickle.loads(memoryview(whole)[_SIZE.size :])
 
 
-def _gathered(self: Comm, call: str, sendobj: Any, root: int) -> "list[Any] | None":
-    pickled = _Pickled(call, [sendobj], 1)
+def _gathered(self: Comm, call: str, sendobj: Any, root: int, error: "Exception | None" = None) -> "list[Any] | None":
+    pickled = _Pickled(call, [sendobj], 1, error)
     sizes = np.empty(self.size, np.int64)
     self.Allgather(pickled.sizes(), sizes)  # all must know if one has failed
     pickled.check(sizes)
@@ -93,8 +95,8 @@ def _gathered(self: Comm, call: str, sendobj: Any, root: int) -> "list[Any] | No
     return _unpickled(data, sizes) if self.rank == root else None
 
 
-def _allgathered(self: Comm, call: str, sendobj: Any) -> list[Any]:
-    pickled = _Pickled(call, [sendobj], 1)
+def _allgathered(self: Comm, call: str, sendobj: Any, error: "Exception | None" = None) -> list[Any]:
+    pickled = _Pickled(call, [sendobj], 1, error)
     sizes = np.empty(self.size, np.int64)
     self.Allgather(pickled.sizes(), sizes)
     pickled.check(sizes)
@@ -116,34 +118,31 @@ def allgather(self: Comm, sendobj: Any) -> list[Any]:
 Join = Callable[[Any, Any], Any]
 
 
-def _check_op(call: str, op: Join) -> None:
-    if not callable(op):
-        raise TypeError(f"wisp.Comm.{call}: op: a function of two objects, or an operator of mpi4py, is expected, not {op!r}")
+def _error_of(call: str, op: Join) -> "Exception | None":
+    if callable(op):
+        return None
+    return TypeError(f"wisp.Comm.{call}: op: a function of two objects, or an operator of mpi4py, is expected, not {op!r}")
 
 
 def reduce(self: Comm, sendobj: Any, op: Join = MPI.SUM, root: int = 0) -> Any:
     """op(op(first, second), third) … of everybody's object, pickled, in the order of the ranks, at the root."""
-    _check_op("reduce", op)
-    objects = _gathered(self, "reduce", sendobj, root)
+    objects = _gathered(self, "reduce", sendobj, root, _error_of("reduce", op))
     return None if objects is None else joined(op, objects)
 
 
 def allreduce(self: Comm, sendobj: Any, op: Join = MPI.SUM) -> Any:
     """The same on all ranks, each of which calls op. ⌈log2 p⌉ α + p nβ."""
-    _check_op("allreduce", op)
-    return joined(op, _allgathered(self, "allreduce", sendobj))
+    return joined(op, _allgathered(self, "allreduce", sendobj, _error_of("allreduce", op)))
 
 
 def scan(self: Comm, sendobj: Any, op: Join = MPI.SUM) -> Any:
     """The same of ranks 0 … rank."""
-    _check_op("scan", op)
-    return joined(op, _allgathered(self, "scan", sendobj)[: self.rank + 1])
+    return joined(op, _allgathered(self, "scan", sendobj, _error_of("scan", op))[: self.rank + 1])
 
 
 def exscan(self: Comm, sendobj: Any, op: Join = MPI.SUM) -> Any:
     """The same of ranks 0 … rank - 1; None on rank 0."""
-    _check_op("exscan", op)
-    objects = _allgathered(self, "exscan", sendobj)[: self.rank]
+    objects = _allgathered(self, "exscan", sendobj, _error_of("exscan", op))[: self.rank]
     return joined(op, objects) if objects else None
 
 
@@ -175,22 +174,32 @@ def exchange(self: Comm, messages: Mapping[int, Any]) -> dict[int, Any]:
 
     m partners: 2 m o + (2 + 2 ⌈log2 p⌉) α + nβ (Hoefler, Siebert, Lumsdaine 2010)."""
     error: Exception | None = None
-    if not isinstance(messages, Mapping):
-        error = TypeError(f"wisp.Comm.exchange: a mapping of ranks to objects is expected, not {type(messages).__name__}")
-        messages = {}
-    ranks = [index(rank) for rank in messages if hasattr(rank, "__index__")]
-    pickled = _Pickled("exchange", messages.values(), len(messages))
-    if len(ranks) < len(messages):
-        error = TypeError("wisp.Comm.exchange: ranks are integers")
-    pickled.error = error or pickled.error
-    for rank in ranks:
-        if not 0 <= rank < self.size:
-            pickled.error = Error(f"wisp.Comm.exchange: rank {rank} is outside 0..{self.size - 1}")
+    given: "list[tuple[Any, Any]]" = []
+    try:
+        if not isinstance(messages, Mapping):
+            raise TypeError(f"wisp.Comm.exchange: a mapping of ranks to objects is expected, not {type(messages).__name__}")
+        given = list(messages.items())
+    except Exception as raised:  # whatever a mapping's own methods raise
+        error = raised
+    ranks = []
+    for rank, _ in given:
+        try:
+            ranks.append(index(rank))
+            if not 0 <= ranks[-1] < self.size:
+                error = Error(f"wisp.Comm.exchange: rank {ranks[-1]} is outside 0..{self.size - 1}")
+        except Exception as raised:
+            error = raised if hasattr(rank, "__index__") else TypeError("wisp.Comm.exchange: ranks are integers")
+    pickled = _Pickled("exchange", [value for _, value in given], len(given), error)
     # No pickle is empty: an empty block tells that there should have been one.
     blocks = pickled.blocks if pickled.error is None else [b""] * len(ranks)
     came = self._iexchange([(rank, block) for rank, block in zip(ranks, blocks) if 0 <= rank < self.size]).wait()
     pickled.check(np.array([_FAILED if not data else len(data) for _, data in came]), [rank for rank, _ in came])
     return {rank: pickle.loads(data) for rank, data in came}
+
+
+def _check_status(status: Any) -> None:
+    if status is not None and not isinstance(status, MPI.Status):
+        raise TypeError(f"status: a status of mpi4py is expected, not {type(status).__name__}")
 
 
 def _dumped(obj: Any) -> bytes:
@@ -221,12 +230,13 @@ def recv(
     self: Comm, buf: Any = None, source: int = MPI.ANY_SOURCE, tag: int = MPI.ANY_TAG, status: "MPI.Status | None" = None
 ) -> Any:
     """An object that send has sent, of any size: `buf` is there for mpi4py's sake."""
-    return self._irecv(pickle.loads, source, tag, status).wait()
+    _check_status(status)
+    return self._irecv(pickle.loads, source, tag).wait(status)
 
 
 def irecv(self: Comm, buf: Any = None, source: int = MPI.ANY_SOURCE, tag: int = MPI.ANY_TAG) -> "Request[Any]":
     """The same, started: the request gives the object."""
-    return self._irecv(pickle.loads, source, tag, None)
+    return self._irecv(pickle.loads, source, tag)
 
 
 def sendrecv(
@@ -240,8 +250,7 @@ def sendrecv(
     status: "MPI.Status | None" = None,
 ) -> Any:
     """Sends an object and receives one at once."""
-    if status is not None and not isinstance(status, MPI.Status):
-        raise TypeError(f"status: a status of mpi4py is expected, not {type(status).__name__}")
+    _check_status(status)
     self.Iprobe(source, recvtag)  # what is wrong with these is found before anything is sent
     sent = self.isend(sendobj, dest, sendtag)
     received = self.recv(None, source, recvtag, status)
@@ -291,7 +300,11 @@ def split(self: Comm, color: "Label | None" = 0, key: Label = 0) -> Comm:
 
 def Split(self: Comm, color: int = 0, key: int = 0) -> Comm:
     """As in mpi4py: a color of MPI.UNDEFINED leaves the rank out, whose communicator is empty."""
-    return split(self, None if color == MPI.UNDEFINED else color, key)
+    try:
+        is_left_out = index(color) == MPI.UNDEFINED
+    except Exception:  # whatever it is: split takes part before it raises
+        is_left_out = False
+    return split(self, None if is_left_out else color, key)
 
 
 def isplit(self: Comm, color: "Label | None" = 0, key: Label = 0) -> "Request[Comm]":
@@ -341,7 +354,8 @@ for _function in (
     irecv, sendrecv, Exchange, Iexchange, split, isplit, Split,
 ):  # fmt: skip
     setattr(Comm, _function.__name__, _function)
-setattr(Comm, "barrier", Comm.Barrier)
+for _name in ("barrier", "probe", "iprobe"):
+    setattr(Comm, _name, getattr(Comm, _name.capitalize()))
 setattr(Request, "__await__", _await)
 setattr(Request, "Wait", Request.wait)
 setattr(Request, "Test", Request.test)

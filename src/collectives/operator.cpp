@@ -83,7 +83,7 @@ void detail::check_defined(const char* call, MPI_Op op, MPI_Datatype type) {
     int length = 0;
     check_mpi(MPI_Type_get_name(type, name.data(), &length), "MPI_Type_get_name");
     throw_error(MPI_ERR_OP, "{}: op: MPI does not define this operator for elements of {}", call,
-                length > 0 ? name.data() : "a derived datatype");
+                is_named(type) && length > 0 ? name.data() : "a derived datatype");
   }
   if (is_named(type)) known->pairs.emplace(op, type);  // another one may come back with the same handle
 }

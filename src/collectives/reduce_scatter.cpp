@@ -67,6 +67,7 @@ constinit const Collective reduce_scatter_row{.name = "reduce_scatter",
 [[gnu::hot]] Operation reduce_scatter_block(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
                                             const Operator& op, const CollectiveOptions& options) {
   detail::Call call = detail::call_on(comm, "wisp::reduce_scatter_block");
+  detail::check_buffer(call.name, "receive", receive);
   Buffer own = receive;
   ConstBuffer all = send;
   if (is_in_place(send)) {

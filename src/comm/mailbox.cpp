@@ -196,20 +196,34 @@ void Mailbox::receive(Message& message, const Buffer& buffer, Pattern pattern) {
   }
 }
 
-void Mailbox::receive_whole(Message& message, Room room, Pattern pattern) {
+void Mailbox::receive_whole(Message& message, MPI_Datatype type, RoomFor room, Pattern pattern) {
   if (!find_code(pattern)) return refuse(message);
-  Waiting waiting{&message, {}, pattern, false, {}, shared(pattern.context), std::move(room)};
-  if (const std::optional<Arrived> arrived = take_aside(pattern)) {
-    transport_.receive_arrived(message, waiting.buffer_for(*arrived), *arrived);
-  } else {
-    wait(std::move(waiting));
-  }
+  Waiting waiting{&message, {nullptr, 0, type}, pattern, false, {}, shared(pattern.context), std::move(room)};
+  const auto found = find_aside(pattern);
+  if (found == aside_.end()) return wait(std::move(waiting));
+  const Arrived arrived = *found;
+  if (!find_room(waiting, arrived)) return;
+  aside_.erase(found);
+  transport_.receive_arrived(message, waiting.buffer, arrived);
 }
 
-Buffer Mailbox::Waiting::buffer_for(const Arrived& arrived) const {
-  if (!room) return buffer;
+/// Where a message of any size goes to. False: nowhere, which ends the receive, and the message stays.
+bool Mailbox::find_room(Waiting& waiting, const Arrived& arrived) {
+  if (!waiting.room) return true;
+  Buffer& buffer = waiting.buffer;
   const std::size_t bytes = arrived.envelope.bytes;
-  return {room(bytes), bytes, MPI_BYTE};
+  const std::size_t element = TypeLayout::of(buffer.type).size;
+  const std::size_t count = (bytes + element - 1) / element;
+  try {
+    buffer = {waiting.room(count), count, buffer.type};
+  } catch (const std::exception&) {
+    waiting.message->error = MPI_ERR_NO_MEM;
+    transport_.complete(*waiting.message);
+    return false;
+  }
+  // What is no whole number of elements is said when it is there.
+  if (count * element != bytes) buffer = {buffer.address, bytes, MPI_BYTE};
+  return true;
 }
 
 void Mailbox::probe(Message& message, const Pattern& pattern) {
@@ -259,6 +273,13 @@ std::optional<bool> Mailbox::may_come_from(const Message& message, int rank) con
 bool Mailbox::look() {
   codes_.look();
   bool moved = use_codes();
+  constexpr std::size_t many = 16;
+  if (waiting_.size() > many && !transport_.is_shared()) {
+    // One question for all, instead of one for each.
+    std::optional<Arrived> arrived;
+    while (!waiting_.empty() && (arrived = transport_.take_arrived(-1, -1))) moved |= hand_out(*arrived);
+    return moved;
+  }
   for (std::size_t i = 0; i < waiting_.size();) {
     const Waiting& waiting = waiting_[i];
     bool has_changed = false;
@@ -309,9 +330,9 @@ bool Mailbox::hand_out(const Arrived& arrived) {
     if (waiting_[i].is_probe) {
       end_probe(i, arrived.envelope);
     } else {
-      received = true;
-      const Waiting waiting = take_waiting(i);
-      transport_.receive_arrived(*waiting.message, waiting.buffer_for(arrived), arrived);
+      Waiting waiting = take_waiting(i);
+      received = find_room(waiting, arrived);
+      if (received) transport_.receive_arrived(*waiting.message, waiting.buffer, arrived);
     }
   }
   if (!received) aside_.push_back(arrived);

@@ -11,6 +11,7 @@
 #include "comm/tag_layout.hpp"
 #include "transport/kept_arguments.hpp"
 #include "transport/transport.hpp"
+#include "wisp/comm.hpp"
 #include "wisp/group.hpp"
 
 namespace wisp::detail {
@@ -69,10 +70,8 @@ class Mailbox final : public Watcher {
   void send(Message& message, const Sending& sending);
   /// Receives the first message that matches. In the order of posting, as MPI demands.
   void receive(Message& message, const Buffer& buffer, Pattern pattern);
-  /// Gives room for so many bytes.
-  using Room = std::function<void*(std::size_t)>;
-  /// The same of a message of any size.
-  void receive_whole(Message& message, Room room, Pattern pattern);
+  /// The same of a message of any size, into elements of a type; the last of them may get a part.
+  void receive_whole(Message& message, MPI_Datatype type, RoomFor room, Pattern pattern);
   /// Done when a message that matches has arrived; the message stays for a receive.
   void probe(Message& message, const Pattern& pattern);
   std::optional<Envelope> probe_now(Pattern pattern);
@@ -111,9 +110,7 @@ class Mailbox final : public Watcher {
     bool is_probe;
     KeptArguments types;
     ContextPtr context;
-    Room room = {};  ///< of a message of any size, which has no buffer
-
-    Buffer buffer_for(const Arrived& arrived) const;
+    RoomFor room = {};  ///< of a message of any size, whose buffer has only its type
   };
   struct Parked {
     Message* message;
@@ -130,6 +127,7 @@ class Mailbox final : public Watcher {
   std::optional<Arrived> take_arrived(const Pattern& pattern, bool is_probe);
   bool someone_waits_for_messages_of(const Pattern& pattern, std::size_t before) const;
   bool may_peek(const Pattern& pattern, std::size_t before) const;
+  bool find_room(Waiting& waiting, const Arrived& arrived);
   Waiting take_waiting(std::size_t place);
   void end_probe(std::size_t place, const Envelope& found);
   bool someone_takes_any_tag(const Pattern& pattern) const;

@@ -3,17 +3,12 @@
 #include "comm/context.hpp"
 #include "comm/mailbox.hpp"
 #include "transport/transport.hpp"
-#include "wisp/comm.hpp"
 #include "wisp/posted.hpp"
-#include "wisp/task.hpp"
 
 namespace wisp::detail {
 
 class ScratchVector;
 class World;
-
-/// Receives a message as it is, whatever its size, into what `room` gives for so many bytes.
-Task<Status> receive_whole(const Comm& comm, int source, int tag, Mailbox::Room room);
 
 /// Messages from one rank of the World; `tag` is without a code.
 inline Mailbox::Pattern pattern_from(Context& context, int source, int tag) {
@@ -35,11 +30,10 @@ Posted post_receive(Context& context, const Buffer& buffer, int source, int tag,
 /// Of a message that matches.
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
                     const char* operation, bool wants_envelope);
-/// The same as post_send of bytes that were packed for this message alone, whose memory may be kept.
-Posted post_send_packed(Context& context, ScratchVector& packed, std::size_t bytes, int destination, int tag,
-                        const char* operation);
+/// Sends what was packed for this message alone, and nobody waits for it.
+void send_owned(Context& context, ScratchVector packed, int destination, int tag, const char* operation);
 /// Of a message of any size.
-Posted post_receive_whole(World& world, Mailbox::Room room, const Mailbox::Pattern& pattern,
+Posted post_receive_whole(World& world, MPI_Datatype type, RoomFor room, const Mailbox::Pattern& pattern,
                           const char* operation);
 /// Done when a message that matches has arrived; it stays.
 Posted post_probe(World& world, const Mailbox::Pattern& pattern, const char* operation);

@@ -59,14 +59,6 @@ void check_send(const Comm& comm, const ConstBuffer& buffer, int destination, in
   return detail::post_send(context, buffer, peer, bare_tag, mode, call);
 }
 
-Posted post_checked_packed_send(const Comm& comm, detail::ScratchVector& packed, int destination, int tag,
-                                const char* call) {
-  detail::Context& context = *CommAccess::context(comm).get();
-  const int peer = comm.group().to_world(destination);
-  const int bare_tag = context.world->tags().encode(context.kind, TagLayout::Lane::point_to_point, tag);
-  return detail::post_send_packed(context, packed, packed.bytes(), peer, bare_tag, call);
-}
-
 void check_tag(const Comm& comm, int tag, const char* call) {
   if (tag != any_tag) detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, comm.tag_upper_bound());
 }
@@ -135,7 +127,6 @@ Task<> finish_send(Posted posted) {
 /// compilers differ in which parameter of a coroutine does.
 struct InFlight {
   Comm comm;
-  detail::ScratchVector packed;  ///< what is sent, if its memory is not the caller's
   Posted sent;
   Posted received;
 };
@@ -147,7 +138,34 @@ Task<Status> finish(InFlight messages) {
 }
 
 Task<Status> finish_receive(Posted received, const Comm& comm) {
-  return finish({comm, {}, {}, std::move(received)});
+  return finish({comm, {}, std::move(received)});
+}
+
+/// Of so many bytes, into which its elements had to fit.
+Task<Status> finish_whole(InFlight messages, std::size_t element, const char* call) {
+  const Status status = status_of(co_await messages.received, messages.comm);
+  if (status.bytes % element != 0) {
+    detail::throw_error(MPI_ERR_TRUNCATE,
+                        "{}: a message of {} bytes from rank {} is no whole number of elements of {} bytes",
+                        call, status.bytes, status.source, element);
+  }
+  co_return status;
+}
+
+Task<Status> whole_task(const Comm& comm, MPI_Datatype type, RoomFor room, int source, int tag,
+                        const char* call) {
+  detail::check_usable(comm, call);
+  check_tag(comm, tag, call);
+  check_buffer(call, {nullptr, 0, type});
+  const std::size_t element = detail::TypeLayout::of(type).size;
+  if (element == 0) detail::throw_error(MPI_ERR_TYPE, "{}: datatype is one of no bytes", call);
+  if (source == MPI_PROC_NULL) {
+    room(0);
+    return finish_whole({comm, {}, post_nothing(call)}, element, call);
+  }
+  const detail::Mailbox::Pattern pattern = checked_pattern(comm, source, tag, call);
+  Posted received = detail::post_receive_whole(CommAccess::world(comm), type, std::move(room), pattern, call);
+  return finish_whole({comm, {}, std::move(received)}, element, call);
 }
 
 Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
@@ -156,22 +174,24 @@ Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destin
   check_receive(comm, receive, source, receive_tag, call);
   Posted sent = post_checked_send(comm, send, destination, send_tag, SendMode::standard, call);
   Posted received = post_checked_receive(comm, receive, source, receive_tag, call);
-  return finish({comm, {}, std::move(sent), std::move(received)});
+  return finish({comm, std::move(sent), std::move(received)});
 }
 
 Task<Status> sendrecv_replace_task(const Comm& comm, const Buffer& buffer, int destination, int send_tag,
                                    int source, int receive_tag, const char* call) {
   check_receive(comm, buffer, source, receive_tag, call);
   check_send(comm, buffer, destination, send_tag, call);
-  InFlight messages{comm, {}, post_nothing(call), {}};
   if (destination != MPI_PROC_NULL) {
+    // What comes may take its place at once.
     const detail::TypeLayout layout = detail::TypeLayout::of(buffer.type);
-    messages.packed = detail::ScratchVector(buffer.count * layout.size);
-    detail::pack(buffer, layout, messages.packed.data());
-    messages.sent = post_checked_packed_send(comm, messages.packed, destination, send_tag, call);
+    detail::ScratchVector packed(buffer.count * layout.size);
+    detail::pack(buffer, layout, packed.data());
+    detail::Context& context = *CommAccess::context(comm).get();
+    const int bare_tag =
+        context.world->tags().encode(context.kind, TagLayout::Lane::point_to_point, send_tag);
+    detail::send_owned(context, std::move(packed), comm.group().to_world(destination), bare_tag, call);
   }
-  messages.received = post_checked_receive(comm, buffer, source, receive_tag, call);
-  return finish(std::move(messages));
+  return finish_receive(post_checked_receive(comm, buffer, source, receive_tag, call), comm);
 }
 
 /// Holds the engine for a call, whose arguments are not checked yet.
@@ -240,6 +260,14 @@ void Comm::ssend(const ConstBuffer& buffer, int destination, int tag) const {
   return wait_for(*this, post_checked_receive(*this, buffer, source, tag, call));
 }
 
+Status Comm::receive_whole(MPI_Datatype type, RoomFor room, int source, int tag) const {
+  constexpr const char* call = "wisp::Comm::receive_whole";
+  const detail::EngineLock lock = enter(*this, call);
+  return Request(whole_task(*this, type, std::move(room), source, tag, call), context_,
+                 Request::Unwinding::cancels)
+      .wait();
+}
+
 Status Comm::sendrecv(const ConstBuffer& send, int destination, int send_tag, const Buffer& receive,
                       int source, int receive_tag) const {
   constexpr const char* call = "wisp::Comm::sendrecv";
@@ -251,7 +279,11 @@ Status Comm::sendrecv(const ConstBuffer& send, int destination, int send_tag, co
 
 Status Comm::sendrecv_replace(const Buffer& buffer, int destination, int send_tag, int source,
                               int receive_tag) const {
-  return isendrecv_replace(buffer, destination, send_tag, source, receive_tag).wait();
+  constexpr const char* call = "wisp::Comm::sendrecv_replace";
+  const detail::EngineLock lock = enter(*this, call);
+  return Request(sendrecv_replace_task(*this, buffer, destination, send_tag, source, receive_tag, call),
+                 context_)
+      .wait();
 }
 
 Status Comm::probe(int source, int tag) const {
@@ -295,6 +327,12 @@ Request Comm::ireceive(const Buffer& buffer, int source, int tag) const {
           Request::Unwinding::cancels};
 }
 
+Request Comm::ireceive_whole(MPI_Datatype type, RoomFor room, int source, int tag) const {
+  constexpr const char* call = "wisp::Comm::ireceive_whole";
+  const detail::EngineLock lock = enter(*this, call);
+  return {whole_task(*this, type, std::move(room), source, tag, call), context_, Request::Unwinding::cancels};
+}
+
 Request Comm::isendrecv(const ConstBuffer& send, int destination, int send_tag, const Buffer& receive,
                         int source, int receive_tag) const {
   constexpr const char* call = "wisp::Comm::isendrecv";
@@ -304,7 +342,9 @@ Request Comm::isendrecv(const ConstBuffer& send, int destination, int send_tag, 
 
 Request Comm::isendrecv_replace(const Buffer& buffer, int destination, int send_tag, int source,
                                 int receive_tag) const {
-  return {wisp::sendrecv_replace(*this, buffer, destination, send_tag, source, receive_tag), context_};
+  constexpr const char* call = "wisp::Comm::isendrecv_replace";
+  const detail::EngineLock lock = enter(*this, call);
+  return {sendrecv_replace_task(*this, buffer, destination, send_tag, source, receive_tag, call), context_};
 }
 
 Request Comm::send_init(const ConstBuffer& buffer, int destination, int tag) const {
@@ -359,14 +399,10 @@ Task<Status> sendrecv_replace(const Comm& comm, const Buffer& buffer, int destin
   return sendrecv_replace_task(comm, buffer, destination, send_tag, source, receive_tag, call);
 }
 
-Task<Status> detail::receive_whole(const Comm& comm, int source, int tag, Mailbox::Room room) {
-  constexpr const char* call = "wisp::receive";
-  const EngineLock lock = enter(comm, call);
-  check_usable(comm, call);
-  check_tag(comm, tag, call);
-  if (source == MPI_PROC_NULL) return finish_receive(post_nothing(call), comm);
-  const Mailbox::Pattern pattern = checked_pattern(comm, source, tag, call);
-  return finish_receive(post_receive_whole(CommAccess::world(comm), std::move(room), pattern, call), comm);
+Task<Status> receive_whole(const Comm& comm, MPI_Datatype type, RoomFor room, int source, int tag) {
+  constexpr const char* call = "wisp::receive_whole";
+  const detail::EngineLock lock = enter(comm, call);
+  return whole_task(comm, type, std::move(room), source, tag, call);
 }
 
 Task<Status> probe(const Comm& comm, int source, int tag) {

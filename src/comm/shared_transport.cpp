@@ -38,9 +38,8 @@ SharedTransport::~SharedTransport() {
   }
 }
 
-Message* SharedTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
-                               const char* operation, Message* message) {
-  if (!is_told(tag)) return inner_->send(buffer, destination, tag, mode, operation, message);
+bool SharedTransport::send_head(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
+                                const char* operation) {
   const TypeLayout layout = TypeLayout::of(buffer.type);
   const std::size_t bytes = buffer.count * layout.size;
   const bool is_within = mode == SendMode::standard && bytes <= largest_within;
@@ -49,14 +48,23 @@ Message* SharedTransport::send(const ConstBuffer& buffer, int destination, WireT
   std::memcpy(packed.data(), &head, sizeof head);
   if (is_within) pack(buffer, layout, packed.data() + sizeof head);
   inner_->send_owned(std::move(packed), destination, tags_.with_number(tag, of_head), operation);
-  if (is_within) return nullptr;
+  return !is_within;
+}
+
+Message* SharedTransport::send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode,
+                               const char* operation, Message* message) {
+  if (!is_told(tag)) return inner_->send(buffer, destination, tag, mode, operation, message);
+  if (!send_head(buffer, destination, tag, mode, operation)) return nullptr;
   return inner_->send(buffer, destination, tags_.with_number(tag, of_data), mode, operation, message);
 }
 
-Message* SharedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
-                                      const char* operation) {
-  if (!is_told(tag)) return inner_->send_packed(packed, bytes, destination, tag, operation);
-  return send({packed.data(), bytes, MPI_PACKED}, destination, tag, SendMode::standard, operation, nullptr);
+void SharedTransport::send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) {
+  const ConstBuffer buffer(packed.data(), packed.bytes(), MPI_PACKED);
+  if (is_told(tag)) {
+    if (!send_head(buffer, destination, tag, SendMode::standard, operation)) return;
+    tag = tags_.with_number(tag, of_data);
+  }
+  inner_->send_owned(std::move(packed), destination, tag, operation);
 }
 
 void SharedTransport::open(const Arrived& head) {

@@ -60,6 +60,14 @@ void Arrays::clear() noexcept {
   views_.clear();
 }
 
+int Arrays::visit(visitproc visit, void* arg) const {
+  for (const View& view : views_) {
+    Py_VISIT(view.buffer.obj);
+    Py_VISIT(view.owner.ptr());
+  }
+  return 0;
+}
+
 Elements Arrays::from_buffer(nb::handle given, const Use& use) {
   View& view = views_.emplace_back();
   const int flags = PyBUF_STRIDES | PyBUF_FORMAT | (use.is_written ? PyBUF_WRITABLE : 0);

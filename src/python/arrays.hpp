@@ -27,6 +27,8 @@ class Arrays {
   Elements bytes_of(nb::handle given, const Use& use);
   /// Lets go of all.
   void clear() noexcept;
+  /// For the collector of cycles.
+  int visit(visitproc visit, void* arg) const;
 
  private:
   struct View {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "comm/comm_access.hpp"
-#include "comm/messages.hpp"
 #include "python/arguments.hpp"
 #include "python/module.hpp"
 #include "python/mpi4py.hpp"
@@ -36,37 +35,20 @@ Buffer to_receive(Views& views, Argument buf, const char* argument = "buf") {
   return views.writable(buf, {.argument = argument});
 }
 
-/// In mpi4py's status too, if one was given.
-Status told(const Status& status, MPI_Status* mpi4py_status) {
-  if (mpi4py_status != nullptr) status.copy_to(mpi4py_status);
-  return status;
-}
-
-struct Received {
-  nb::object bytes;
-  Status status;
-};
-
-Task<> finish_receive(std::shared_ptr<Received> into, Task<Status> message) {
-  into->status = co_await std::move(message);
-}
-
 /// What `loads` makes of the bytes of a message of any size; None from MPI.PROC_NULL.
-OwnRequest start_receive_of_object(const Comm& comm, const nb::object& loads, int source, int tag,
-                                   const nb::object& status) {
+OwnRequest start_receive_of_object(const Comm& comm, const nb::object& loads, int source, int tag) {
   detail::check_member(comm, "wisp::Comm::recv");
-  MPI_Status* const to_tell = status_in(status);
-  const auto received = std::make_shared<Received>();
-  Task<Status> message = detail::receive_whole(comm, source, tag, [received](std::size_t bytes) -> void* {
-    received->bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
-    if (!received->bytes.is_valid()) throw nb::python_error();
-    return PyBytes_AS_STRING(received->bytes.ptr());
-  });
-  Request request(finish_receive(received, std::move(message)), detail::CommAccess::context(comm),
-                  Request::Unwinding::cancels);
-  return {std::move(request), Views(), [received, loads, status, to_tell]() -> nb::object {
-            told(received->status, to_tell);
-            return received->bytes.is_valid() ? loads(received->bytes) : nb::none();
+  const auto data = std::make_shared<nb::object>();
+  Request request = comm.ireceive_whole(
+      MPI_BYTE,
+      [data](std::size_t bytes) -> void* {
+        *data = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
+        if (!data->is_valid()) throw nb::python_error();
+        return PyBytes_AS_STRING(data->ptr());
+      },
+      source, tag);
+  return {std::move(request), Views(), [data, loads](const Status& of) -> nb::object {
+            return of.source == MPI_PROC_NULL ? nb::none() : loads(*data);
           }};
 }
 
@@ -145,8 +127,7 @@ void define_messages(nb::class_<Comm>& comm) {
       },
       buf, dest, nb::arg("sendtag") = 0, source, nb::arg("recvtag") = any_tag, status,
       "The same from and into one buffer.");
-  comm.def("_irecv", &start_receive_of_object, nb::arg("loads"), nb::arg("source"), nb::arg("tag"),
-           nb::arg("status").none());
+  comm.def("_irecv", &start_receive_of_object, nb::arg("loads"), nb::arg("source"), nb::arg("tag"));
   comm.def(
       "Probe",
       [](const Comm& on, int from, int with_tag, nb::handle into) {
@@ -158,8 +139,14 @@ void define_messages(nb::class_<Comm>& comm) {
       },
       source, from_tag, status, "The status of the next message that matches, which stays to be received.");
   comm.def(
-      "Iprobe", [](const Comm& on, int from, int with_tag) { return on.iprobe(from, with_tag); }, source,
-      from_tag, "The same, or None if none has arrived.");
+      "Iprobe",
+      [](const Comm& on, int from, int with_tag, nb::handle into) {
+        MPI_Status* const to_tell = status_in(into);
+        const std::optional<Status> found = on.iprobe(from, with_tag);
+        if (found) told(*found, to_tell);
+        return found;
+      },
+      source, from_tag, status, "The same, or None if none has arrived.");
 }
 
 /// Blocks of bytes to ranks that need not know of them.
@@ -171,7 +158,7 @@ OwnRequest start_exchange(const Comm& comm, const std::vector<std::pair<int, nb:
     outgoing.push_back({destination, to_send(views, block, "messages")});
   const auto arrivals = std::make_shared<Arrivals>();
   Request request = comm.iexchange(outgoing, *arrivals);
-  return {std::move(request), std::move(views), [arrivals]() -> nb::object {
+  return {std::move(request), std::move(views), [arrivals](const Status&) -> nb::object {
             nb::list blocks;
             for (const Arrivals::Block& block : *arrivals)
               blocks.append(nb::make_tuple(block.source, nb::bytes(block.bytes.data(), block.bytes.size())));
@@ -196,7 +183,7 @@ OwnRequest start_split(const Comm& comm, const std::optional<nb::bytes>& color, 
   detail::check_member(comm, "wisp::Comm::split");
   const auto made = std::make_shared<Comm>();
   Request request = comm.start(split_into(made, comm, label(color), label(key)));
-  return {std::move(request), Views(), [made]() { return nb::cast(*made); }};
+  return {std::move(request), Views(), [made](const Status&) { return nb::cast(*made); }};
 }
 
 }  // namespace
@@ -207,11 +194,14 @@ void define_comm(nb::module_& module) {
       "Ranks of an MPI communicator, mostly a range of them. Made locally, freed when nobody holds it; "
       "operations on different communicators never interfere.");
   comm.def(
-          "__init__", [](Comm* made, nb::handle of) { new (made) Comm(Comm::duplicate(comm_below(of))); },
-          nb::arg("comm").none(),
-          "All ranks of a communicator of mpi4py. Collective the first time (one MPI_Comm_dup, freed with "
-          "it), "
-          "local afterwards.")
+          "__init__",
+          [](Comm* made, nb::handle of, int mpi_communicators) {
+            new (made) Comm(Comm::duplicate(comm_below(of), {mpi_communicators}));
+          },
+          nb::arg("comm").none(), nb::arg("mpi_communicators") = 1,
+          "All ranks of a communicator of mpi4py. Collective the first time (MPI_Comm_dup, as often as "
+          "`mpi_communicators` says, freed with it), local afterwards. Each of these has room for some more "
+          "communicators at one time.")
       .def_static(
           "attach", [](nb::handle of) { return Comm::attach(comm_below(of)); }, nb::arg("comm"),
           "The same without a duplicate: messages share the communicator with those of the caller.")
@@ -243,14 +233,14 @@ void define_comm(nb::module_& module) {
           [](const Comm& of, nb::handle group, int tag) {
             const auto made = std::make_shared<Comm>();
             Request request = of.icreate_group(group_in(group, "group"), tag, *made);
-            OwnRequest(std::move(request), Views(), [made]() { return nb::none(); }).wait();
+            OwnRequest(std::move(request), Views(), [made](const Status&) { return nb::none(); }).wait();
             return *made;
           },
           nb::arg("group"), nb::arg("tag") = 0,
           "The ranks of a group of mpi4py's; called by its members, in any order with other creations.")
       .def(
-          "Dup", [](const Comm& of) { return of.range(0, of.size() - 1); },
-          "The same ranks, apart from this one. Local, no message.")
+          "Dup", [](const Comm& of, nb::handle) { return of.range(0, of.size() - 1); },
+          nb::arg("info") = nb::none(), "The same ranks, apart from this one. Local, no message.")
       .def(
           "Free", [](Comm& of) { of = Comm(); }, "Lets go of it: it is empty then. Local.")
       .def(

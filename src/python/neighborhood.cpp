@@ -22,6 +22,7 @@ using Class = nb::class_<Neighborhood>;
 /// neighbors are all that touch.
 Neighborhood on_torus(const Comm& comm, std::vector<int> dims, const std::optional<std::vector<int>>& periods,
                       const std::optional<std::vector<std::vector<int>>>& offsets) {
+  detail::check_member(comm, "wisp::Neighborhood");
   const auto stencil = [&] {
     const auto dimensions = static_cast<int>(dims.size());
     if (std::find(dims.begin(), dims.end(), 0) != dims.end())

@@ -84,7 +84,14 @@ void OwnRequest::note_failure() {
 
 nb::object OwnRequest::value(const Status& status) {
   let_go();
-  if (result_) given_ = std::exchange(result_, {})();
+  if (Result making = std::exchange(result_, {})) {
+    try {
+      given_ = making(status);
+    } catch (...) {
+      result_ = std::move(making);  // to be raised again
+      throw;
+    }
+  }
   if (given_.is_valid()) return given_;
   // What says nothing is the same for all.
   static const nb::object* const nothing = new nb::object(nb::cast(Status()));
@@ -102,11 +109,18 @@ Status OwnRequest::wait() {
   }
 }
 
-nb::object OwnRequest::wait_for_value() {
-  return value(wait());
+Status told(const Status& status, MPI_Status* mpi4py_status) {
+  if (mpi4py_status != nullptr) status.copy_to(mpi4py_status);
+  return status;
 }
 
-nb::object OwnRequest::test() {
+nb::object OwnRequest::wait_for_value(nb::handle into) {
+  MPI_Status* const to_tell = status_in(into);
+  return value(told(wait(), to_tell));
+}
+
+nb::object OwnRequest::test(nb::handle into) {
+  MPI_Status* const to_tell = status_in(into);
   check_can_wait("wisp::Request::test");
   std::optional<Status> status;
   try {
@@ -115,13 +129,43 @@ nb::object OwnRequest::test() {
     note_failure();
     throw;
   }
-  return status ? value(*status) : nb::none();
+  return status ? value(told(*status, to_tell)) : nb::none();
 }
 
 Task<nb::object> OwnRequest::awaited() {
   const Status status = co_await request_;
   co_return value(status);
 }
+
+int OwnRequest::visit(visitproc visit, void* arg) const {
+  Py_VISIT(given_.ptr());
+  return views_.visit(visit, arg);
+}
+
+void OwnRequest::break_cycles() {
+  if (active()) return;
+  request_ = {};
+  given_.reset();
+  views_.clear();
+}
+
+namespace {
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<OwnRequest>(self)->visit(visit, arg) : 0;
+}
+
+int clear(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<OwnRequest>(self)->break_cycles();
+  return 0;
+}
+
+PyType_Slot request_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
+                               {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                               {0, nullptr}};
+
+}  // namespace
 
 void define_requests(nb::module_& module) {
   nb::class_<Status>(module, "Status", "What is known of a message that was received or probed.")
@@ -140,17 +184,18 @@ void define_requests(nb::module_& module) {
       });
 
   nb::class_<OwnRequest>(
-      module, "Request", nb::is_generic(),
+      module, "Request", nb::type_slots(request_slots), nb::is_generic(),
       "An operation that was started, or (of a ..._init call) one that `start` starts. It "
       "holds its buffers until it ends. Dropped while active, it runs on in whatever calls follow.")
       .def_prop_ro("active", &OwnRequest::active,
                    "True while there is an operation whose end has not been reported.")
       .def_prop_ro("_is_simulated", &OwnRequest::is_simulated)
       .def("start", &OwnRequest::start, "Starts a persistent request.")
-      .def("wait", &OwnRequest::wait_for_value,
+      .def("wait", &OwnRequest::wait_for_value, nb::arg("status") = nb::none(),
            "Waits, letting go of the interpreter's lock between looks, and gives the status, or what the "
            "call is for.")
-      .def("test", &OwnRequest::test, "The same if the operation is done, else None.");
+      .def("test", &OwnRequest::test, nb::arg("status") = nb::none(),
+           "The same if the operation is done, else None.");
 }
 
 }  // namespace python

@@ -23,7 +23,7 @@ namespace nb = nanobind;
 /// A request, what it reads and writes, and what it gives at its end (if not its status).
 class OwnRequest {
  public:
-  using Result = std::function<nb::object()>;
+  using Result = std::function<nb::object(const Status&)>;
 
   OwnRequest(Request started, Views held, Result gives = {})
       : views_(std::move(held)), result_(std::move(gives)) {
@@ -40,11 +40,14 @@ class OwnRequest {
   /// What is known of the message, and what the request gives. Whatever is raised by a signal (^C) ends the
   /// wait, but not the operation.
   Status wait();
-  nb::object wait_for_value();
+  nb::object wait_for_value(nb::handle mpi4py_status);
   /// None if it is not done.
-  nb::object test();
+  nb::object test(nb::handle mpi4py_status);
   /// The same inside a coroutine.
   Task<nb::object> awaited();
+  /// For the collector of cycles: what is held, and that it is let go of unless it is in use.
+  int visit(visitproc visit, void* arg) const;
+  void break_cycles();
 
  private:
   nb::object value(const Status& status);
@@ -63,6 +66,8 @@ class OwnRequest {
 inline void run(const Operation& operation, Views& views) {
   OwnRequest(operation.start(), std::move(views)).wait();
 }
+/// In mpi4py's status too, if one was given.
+Status told(const Status& status, MPI_Status* mpi4py_status);
 /// Until `look` gives something.
 Status wait_for(const std::function<std::optional<Status>()>& look);
 

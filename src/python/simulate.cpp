@@ -17,16 +17,16 @@ namespace {
 
 /// What the request gives, and the error that it ends with; one of them None.
 Task<nb::object> outcome_of(OwnRequest& own) {
-  std::string sentence;
-  int error_class = MPI_SUCCESS;
+  nb::object raised;
   try {
     nb::object value = co_await own.awaited();
     co_return nb::make_tuple(std::move(value), nb::none());
   } catch (const Error& error) {
-    sentence = error.what();
-    error_class = error.error_class();
+    raised = as_python(error);
+  } catch (const nb::python_error& error) {
+    raised = nb::borrow(error.value());
   }
-  co_return nb::make_tuple(nb::none(), as_python(Error(error_class, sentence)));
+  co_return nb::make_tuple(nb::none(), raised);
 }
 
 Task<> drive(nb::object coroutine, nb::list results, std::size_t rank) {

@@ -57,7 +57,8 @@ template <class T, class Convert, class... Held>
 OwnRequest started(const Comm& comm, Task<T> task, Convert convert, Held... held) {
   const auto result = std::make_shared<T>();
   Request request = comm.start(keep(std::move(task), result));
-  return {std::move(request), Views(), [result, convert, held...]() { return convert(std::move(*result)); }};
+  return {std::move(request), Views(),
+          [result, convert, held...](const Status&) { return convert(std::move(*result)); }};
 }
 
 /// An error on all ranks unless the signature is the same on all; 0: nobody asks.
@@ -81,7 +82,7 @@ OwnRequest sort_of(const Comm& comm, const Array& array, const SortOptions& opti
       std::make_shared<std::vector<T>>(copied(static_cast<const T*>(array.data()), array.size()));
   Request request =
       comm.start(checked(check_alike(comm, signature), async_sort(comm, *data, Ascending(), options)));
-  return {std::move(request), Views(), [data]() { return as_array(std::move(*data)); }};
+  return {std::move(request), Views(), [data](const Status&) { return as_array(std::move(*data)); }};
 }
 
 OwnRequest isort(const Comm& comm, const Array& array, const std::string& algorithm, bool stable,

@@ -36,6 +36,8 @@ class Views {
   Blocks writable_typed_blocks(nb::handle given, int ranks, Use use);
   /// Lets go of all.
   void clear() noexcept;
+  /// For the collector of cycles.
+  int visit(visitproc visit, void* arg) const { return arrays_.visit(visit, arg); }
   /// One number for each of `ranks`, or one for all.
   Integers integers(nb::handle given, int ranks, const char* argument);
 

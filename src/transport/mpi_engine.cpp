@@ -10,6 +10,7 @@
 
 #include "trace/recorder.hpp"
 #include "transport/device_memory.hpp"
+#include "transport/int_count.hpp"
 #include "transport/mpi_library.hpp"
 #include "transport/mpi_process.hpp"
 #include "transport/process_failure.hpp"
@@ -107,7 +108,6 @@ void MpiEngine::close() noexcept {
   const EngineLock lock(*this);
   MPI_Wait(&ended_, MPI_STATUS_IGNORE);
   // Who is slow to receive, MPI waits for; a message that nobody receives is not waited for.
-  using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds patience{1};
   Clock::time_point end = Clock::now() + patience;
   run_until([this, &end, left = buffered_.size()]() mutable {
@@ -201,9 +201,10 @@ void MpiEngine::close() noexcept {
 }
 
 void MpiEngine::send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm) {
+  const IntCount counted(ConstBuffer(packed.data(), bytes, MPI_PACKED));
   MPI_Request request = MPI_REQUEST_NULL;
   const int code =
-      MPI_Isend(packed.data(), static_cast<int>(bytes), MPI_PACKED, destination, tag, comm, &request);
+      MPI_Isend(packed.data(), counted.count(), counted.type(), destination, tag, comm, &request);
   if (is_process_failure(code)) [[unlikely]]
     return;
   check_mpi(code, "MPI_Isend");
@@ -373,18 +374,23 @@ bool MpiEngine::resume_ready() {
   return true;
 }
 
-void MpiEngine::give_up(MPI_Request request, bool is_receive) noexcept {
+void MpiEngine::give_up(MPI_Request request, bool is_receive, Clock::time_point patience_ends) noexcept {
   if (!is_receive) {
     MPI_Request_free(&request);
     return;
   }
   // It ends here: cancelled, or with the message that it had matched, which goes to its buffer; a long one
   // needs its sender.
-  MPI_Cancel(&request);
   int polls_before_yield = IdleLoop::fewest_polls;
   IdleLoop idle;
+  const bool is_patient = patience_ends != Clock::time_point();
+  if (!is_patient) MPI_Cancel(&request);
+  bool is_cancelled = !is_patient;
   for (int is_done = 0;; idle.pause(polls_before_yield)) {
     if (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_done != 0) break;
+    if (is_cancelled || Clock::now() < patience_ends) continue;
+    MPI_Cancel(&request);
+    is_cancelled = true;
   }
   if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
@@ -404,12 +410,12 @@ void MpiEngine::finish(Message& message) noexcept {
   }
 }
 
-void MpiEngine::abandon(Message& message) noexcept {
+void MpiEngine::abandon(Message& message, Clock::time_point patience_ends) noexcept {
   const auto found = std::find(messages_.begin(), messages_.end(), &message);
   if (found == messages_.end()) return;
   const auto slot = as_size(found - messages_.begin());
   known_ended_ = 0;
-  if (!is_closed_) give_up(requests_[slot], message.is_receive);
+  if (!is_closed_) give_up(requests_[slot], message.is_receive, patience_ends);
   messages_.erase(found);
   requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(slot));
 }

@@ -55,7 +55,9 @@ class MpiEngine final : public Engine {
   /// in Open MPI and in MPICH, and a look at the handle costs less than a test.
   bool take_ended(MPI_Request& request);
   void add(MPI_Request request, Message& message);
-  void abandon(Message& message) noexcept;
+  using Clock = std::chrono::steady_clock;
+  /// A receive may end by itself until then.
+  void abandon(Message& message, Clock::time_point patience_ends = {}) noexcept;
   /// Until MPI is done with a message that nobody goes on with.
   void finish(Message& message) noexcept;
   void forget(Message& message) noexcept;
@@ -99,7 +101,7 @@ class MpiEngine final : public Engine {
   /// False if nobody waits for what has completed.
   bool collect(int completed);
   bool resume_ready();
-  static void give_up(MPI_Request request, bool is_receive) noexcept;
+  static void give_up(MPI_Request request, bool is_receive, Clock::time_point patience_ends = {}) noexcept;
 
   MPI_Request ended_ = MPI_REQUEST_NULL;  ///< kept, so that its handle is nobody else's
   std::vector<MPI_Request> requests_;

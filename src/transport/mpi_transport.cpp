@@ -1,59 +1,17 @@
 #include "transport/mpi_transport.hpp"
 
-#include <climits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "transport/device_memory.hpp"
+#include "transport/int_count.hpp"
 #include "transport/process_failure.hpp"
 #include "transport/type_layout.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::detail {
 namespace {
-
-/// A count and datatype that MPI's int counts can hold: a larger buffer becomes one element of a type made
-/// for it.
-class IntCount {
- public:
-  explicit IntCount(const ConstBuffer& buffer) : count_(static_cast<int>(buffer.count)), type_(buffer.type) {
-    if (buffer.count > INT_MAX) [[unlikely]]
-      build(buffer);
-  }
-  IntCount(const IntCount&) = delete;
-  IntCount& operator=(const IntCount&) = delete;
-  ~IntCount() {
-    if (built_) MPI_Type_free(&type_);
-  }
-
-  int count() const { return count_; }
-  MPI_Datatype type() const { return type_; }
-
- private:
-  void build(const ConstBuffer& buffer) {
-    constexpr std::size_t chunk = std::size_t{1} << 30;
-    const auto chunks = static_cast<int>(buffer.count / chunk);
-    const auto rest = static_cast<int>(buffer.count % chunk);
-    MPI_Aint lower = 0;
-    MPI_Aint extent = 0;
-    check_mpi(MPI_Type_get_extent(buffer.type, &lower, &extent), "MPI_Type_get_extent");
-    MPI_Datatype one_chunk = MPI_DATATYPE_NULL;
-    check_mpi(MPI_Type_contiguous(static_cast<int>(chunk), buffer.type, &one_chunk), "MPI_Type_contiguous");
-    const int lengths[] = {chunks, rest};
-    const MPI_Aint displacements[] = {0, chunks * static_cast<MPI_Aint>(chunk) * extent};
-    const MPI_Datatype types[] = {one_chunk, buffer.type};
-    check_mpi(MPI_Type_create_struct(2, lengths, displacements, types, &type_), "MPI_Type_create_struct");
-    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
-    check_mpi(MPI_Type_free(&one_chunk), "MPI_Type_free");
-    count_ = 1;
-    built_ = true;
-  }
-
-  int count_;
-  MPI_Datatype type_;
-  bool built_ = false;
-};
 
 /// Whoever waits for it gets the error.
 Message* ended_by_failure(int code, Message* message) {
@@ -97,9 +55,13 @@ void MpiTransport::close() noexcept {
 }
 
 void MpiTransport::abandon(Message& message) noexcept {
-  // Also when the communicator is gone, MPI goes on reading what it sends.
-  if (is_closed_ && !message.is_receive) engine_->finish(message);
-  engine_->abandon(message);
+  if (!is_closed_) return engine_->abandon(message);
+  // Also when the communicator is gone, MPI goes on reading what it sends. What has been sent to here comes,
+  // and its sender may wait for that.
+  if (!message.is_receive) engine_->finish(message);
+  const auto now = MpiEngine::Clock::now();
+  if (patience_ends_ == MpiEngine::Clock::time_point()) patience_ends_ = now + std::chrono::seconds(1);
+  engine_->abandon(message, patience_ends_);
 }
 
 [[gnu::hot]] Message* MpiTransport::send(const ConstBuffer& buffer, int destination, WireTag tag,

@@ -156,6 +156,7 @@ void pack(const ConstBuffer& from, const TypeLayout& layout, std::byte* to) {
     copy_bytes(to, from.address, from.count * layout.size);
     return;
   }
+  if (layout.size == 0) return;
   if (is_of_device(to)) [[unlikely]] {
     const ScratchVector packed(from.count * layout.size);
     pack(from, layout, packed.data());
@@ -183,6 +184,7 @@ void unpack(const std::byte* from, const Buffer& to, const TypeLayout& layout) {
     copy_bytes(to.address, from, to.count * layout.size);
     return;
   }
+  if (layout.size == 0) return;
   if (is_of_device(from)) [[unlikely]] {
     const ScratchVector packed(to.count * layout.size);
     copy_bytes(packed.data(), from, packed.bytes());

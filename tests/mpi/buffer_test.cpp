@@ -236,6 +236,9 @@ TEST(BufferTest, AnElementMayBeAnArray) {
   comm.bcast(table, 0);
   for (int i = 0; i < 12; ++i) EXPECT_EQ((&table[0][0][0])[i], i);
   EXPECT_EQ(ConstBuffer(table).count, 2U);
+  int sums_of_table[2][3][2];
+  comm.allreduce(buffer_of(table), buffer_of(sums_of_table), MPI_SUM);
+  for (int i = 0; i < 12; ++i) EXPECT_EQ((&sums_of_table[0][0][0])[i], p * i);
 
   std::array<std::array<Particle, 2>, 2> particles{};
   if (comm.rank() == 0) particles[1][1].weights[1][2] = 7;

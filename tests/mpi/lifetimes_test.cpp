@@ -181,6 +181,34 @@ TEST(LifetimesMpiTest, WhatIsSentHasLeftWhenTheCommunicatorBelowIsFreed) {
   }
 }
 
+TEST(LifetimesMpiTest, WhatIsExchangedComesWhenTheCommunicatorBelowIsFreed) {
+  const int rank = world().rank();
+  const int next = (rank + 1) % world().size();
+  const int previous = (rank + world().size() - 1) % world().size();
+  for (int how = 0; how < 6; ++how) {
+    MPI_Comm below = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &below);
+    const Comm comm = Comm::duplicate(below);
+    const std::vector<int> values(300'000, rank);
+    std::vector<int> got = values;
+    std::vector<Request> requests;
+    if (how / 2 == 0) requests.push_back(comm.isendrecv_replace(got, next, 1, previous, 1));
+    if (how / 2 == 1) requests.push_back(comm.isendrecv(values, next, 1, got, previous, 1));
+    if (how / 2 == 2) {
+      requests.push_back(comm.ireceive(got, previous, 1));
+      requests.push_back(comm.isend(values, next, 1));
+    }
+    MPI_Comm_free(&below);
+    for (Request& request : requests) {
+      if (how % 2 == 0) {
+        EXPECT_THROW(request.wait(), Error);
+      }
+    }
+    requests.clear();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 TEST(LifetimesMpiTest, CommunicatorsThatAreEmptyOrMovedFromRefuseAllCalls) {
   Comm moved = world();
   const Comm taken = std::move(moved);

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <new>
 #include <vector>
 
 #include "wisp/collectives.hpp"
@@ -65,6 +67,98 @@ TEST_F(MessagesTest, WhatIsSentIsReplacedByWhatComes) {
              [&] { on.sendrecv_replace(in_place(), next, 1, previous, 1); }}) {
       EXPECT_THROW(wrong(), Error);
     }
+    comm.barrier();
+    EXPECT_FALSE(on.iprobe().has_value());
+  }
+}
+
+TEST_F(MessagesTest, WhatWasToBeReplacedIsSentThoughNobodyWaits) {
+  for (const Comm& on : {comm, Comm::attach(MPI_COMM_WORLD)}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{300000}}) {
+      std::vector<int> data(count, comm.rank());
+      { const Task<Status> dropped = sendrecv_replace(on, data, next, 1, previous, 99); }
+      std::fill(data.begin(), data.end(), -1);
+      const std::vector<int> others(count, -2);  // where what was packed might have been
+      std::vector<int> got(count);
+      comm.barrier();
+      on.receive(got, previous, 1);
+      EXPECT_EQ(got, std::vector<int>(count, previous));
+      EXPECT_EQ(others[count - 1], -2);
+      comm.barrier();
+    }
+  }
+}
+
+TEST_F(MessagesTest, ElementsOfNoBytesTravelFromNowhere) {
+  MPI_Datatype nothing = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(0, MPI_INT, &nothing);
+  MPI_Type_commit(&nothing);
+  for (const Comm& on : {comm, Comm::attach(MPI_COMM_WORLD)}) {
+    const Buffer empty(nullptr, 3, nothing);
+    EXPECT_EQ(on.sendrecv(empty, next, 1, empty, previous, 1).bytes, 0U);
+    EXPECT_EQ(on.sendrecv_replace(empty, next, 1, previous, 1).bytes, 0U);
+  }
+  MPI_Type_free(&nothing);
+}
+
+TEST_F(MessagesTest, ThousandsOfReceivesOfAnySizeArePending) {
+  constexpr int many = 3000;
+  std::vector<std::vector<int>> got(many);
+  std::vector<Request> requests;
+  for (std::vector<int>& into : got) requests.push_back(comm.ireceive_whole(into));
+  for (int i = 0; i < many; ++i) comm.send(std::vector<int>(static_cast<std::size_t>(i % 5), i), next, 7);
+  wait_all(requests);
+  for (int i = 0; i < many; ++i) {
+    EXPECT_EQ(got[static_cast<std::size_t>(i)], std::vector<int>(static_cast<std::size_t>(i % 5), i));
+  }
+  comm.barrier();
+}
+
+TEST_F(MessagesTest, AMessageOfAnySizeIsReceivedWhole) {
+  for (const Comm& on : {comm, comm.raw(), comm.range(0, comm.size() - 1), Comm::attach(MPI_COMM_WORLD)}) {
+    std::vector<double> whole(3, -1.0);
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{500}, std::size_t{100000}}) {
+      const std::vector<double> mine(count, comm.rank());
+      Request sent = on.isend(mine, next, 3);
+      const Status status = on.receive_whole(whole, previous, 3);
+      EXPECT_EQ(status.source, previous);
+      EXPECT_EQ(status.tag, 3);
+      EXPECT_EQ(whole, std::vector<double>(count, previous));
+      sent.wait();
+    }
+    // In the order in which they were posted, whatever the others are.
+    std::vector<int> first, third;
+    int second = -1, fourth = -1;
+    Request received[] = {on.ireceive_whole(first, previous), on.ireceive(buffer_of(second), previous, 7),
+                          on.ireceive_whole(third, previous, 7),
+                          on.ireceive(buffer_of(fourth), previous, any_tag)};
+    for (int i = 1; i <= 4; ++i) on.send(buffer_of(i), next, 7);
+    wait_all(received);
+    EXPECT_EQ(first, std::vector<int>{1});
+    EXPECT_EQ(second, 2);
+    EXPECT_EQ(third, std::vector<int>{3});
+    EXPECT_EQ(fourth, 4);
+    // What has been seen by a probe, or lies aside.
+    for (int i = 1; i <= 2; ++i) on.send(buffer_of(i), next, i);
+    on.probe(previous, 2);
+    EXPECT_EQ(on.receive_whole(first, previous, 2).tag, 2);
+    on.receive_whole(third, previous);
+    EXPECT_EQ(first, std::vector<int>{2});
+    EXPECT_EQ(third, std::vector<int>{1});
+    // No whole number of elements; and no room, where it stays to be received.
+    on.send(std::vector<char>(9, 'x'), next, 1);
+    EXPECT_THROW(on.receive_whole(whole, previous, 1), Error);
+    on.send(std::vector<char>(9, 'x'), next, 1);
+    const auto nowhere = [](std::size_t) -> void* { throw std::bad_alloc(); };
+    EXPECT_THROW(on.receive_whole(MPI_CHAR, nowhere, previous, 1), Error);
+    std::vector<char> text;
+    on.receive_whole(text, previous, 1);
+    EXPECT_EQ(text, std::vector<char>(9, 'x'));
+    EXPECT_EQ(on.receive_whole(text, MPI_PROC_NULL).source, MPI_PROC_NULL);
+    EXPECT_TRUE(text.empty());
+    EXPECT_THROW(on.receive_whole(text, comm.size()), Error);
+    EXPECT_THROW(on.receive_whole(text, previous, -7), Error);
+    EXPECT_THROW(on.receive_whole(MPI_DATATYPE_NULL, nowhere, previous), Error);
     comm.barrier();
     EXPECT_FALSE(on.iprobe().has_value());
   }

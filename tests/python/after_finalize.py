@@ -31,6 +31,14 @@ def check(comm: wisp.Comm) -> None:
         "split": lambda: comm.split(0),
         "range": lambda: comm.range(0, 1).Barrier(),
         "Iprobe": comm.Iprobe,
+        "Split": lambda: comm.Split(0),
+        "recv": comm.recv,
+        "irecv": comm.irecv,
+        "send": lambda: comm.send("an object", 0),
+        "reduce": lambda: comm.reduce(1),
+        "Sendrecv_replace": lambda: comm.Sendrecv_replace(a, 0),
+        "Get_group": comm.Get_group,
+        "Neighborhood": lambda: wisp.Neighborhood(comm, [0]),
         "duplicate": lambda: wisp.Comm(MPI.COMM_WORLD),
     }
     for name, call in calls.items():

@@ -17,6 +17,11 @@ class Unpicklable:
         raise RuntimeError("cannot be pickled")
 
 
+class BadIndex:
+    def __index__(self) -> int:
+        raise ValueError("no index")
+
+
 class ObjectsTest(WispTest):
     def test_pickled(self) -> None:
         for comm, mpi in self.communicators():
@@ -50,8 +55,11 @@ class ObjectsTest(WispTest):
             self.assertEqual(comm.reduce(r, root=p - 1), mpi.reduce(r, root=p - 1))
             comm.barrier()
         for call in (self.world.reduce, self.world.allreduce, self.world.scan, self.world.exscan):
-            with self.assertRaisesRegex(TypeError, f"wisp.Comm.{call.__name__}: op: a function of two objects"):
-                call(1, 5)  # type: ignore[arg-type]
+            # Of which all hear.
+            is_wrong = self.world.rank == self.world.size - 1
+            text = f"wisp.Comm.{call.__name__}: op: a function of two objects" if is_wrong else "has not what can be pickled"
+            with self.assertRaisesRegex(TypeError if is_wrong else wisp.Error, text):
+                call(1, 5 if is_wrong else MPI.SUM)  # type: ignore[arg-type]
             with self.assertRaisesRegex(Exception, "pickled"):
                 call(Unpicklable() if self.world.rank == 0 else 1)
 
@@ -89,6 +97,21 @@ class ObjectsTest(WispTest):
                 comm.sendrecv(1, right, status=5)  # type: ignore[arg-type]
             comm.barrier()
             self.assertIsNone(comm.Iprobe())  # nothing of what was wrong has been sent
+
+    def test_what_cannot_be_unpickled_raises_as_often_as_it_is_asked_for(self) -> None:
+        p, r = self.world.size, self.world.rank
+        self.world.Send(b"no pickle", (r + 1) % p, 4)
+        request = self.world.irecv(source=(r - 1) % p, tag=4)
+        for _ in range(2):
+            with self.assertRaisesRegex(Exception, "pickle|unpickling|invalid"):
+                request.wait()
+        # What is wrong with a color on one rank leaves it out, and the others go on.
+        bad = np.zeros(3)
+        if r == p - 1:
+            with self.assertRaises(TypeError):
+                self.world.Split(bad)  # type: ignore[arg-type]
+        else:
+            self.assertEqual(self.world.Split(1).allgather(r), list(range(p - 1)))
 
     def test_replaced(self) -> None:
         for comm, _ in self.communicators():
@@ -142,6 +165,14 @@ class ObjectsTest(WispTest):
                     self.world.exchange({})
             else:
                 self.assertEqual(self.world.exchange({}), {})
+        if r == last:
+            with self.assertRaisesRegex(ValueError, "no index"):
+                self.world.exchange({BadIndex(): 1, 0: 2})  # type: ignore[dict-item]
+        elif r == 0:
+            with self.assertRaisesRegex(wisp.Error, f"rank {last} has not"):
+                self.world.exchange({})
+        else:
+            self.world.exchange({})
         if r == last:
             with self.assertRaisesRegex(TypeError, "a mapping of ranks"):
                 self.world.exchange([1])  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,33 @@ from mpi4py import MPI
 from support import WispTest
 
 
+class Field(np.ndarray[Any, np.dtype[Any]]):
+    """An array that takes attributes."""
+
+    held: Any
+
+
 class RequestsTest(WispTest):
     def setUp(self) -> None:
         self.right = (self.world.rank + 1) % self.world.size
         self.left = (self.world.rank - 1) % self.world.size
+
+    def test_cycles_through_requests_are_collected(self) -> None:
+        field = np.zeros((4, 4)).view(Field)
+        field.held = self.world.Bcast_init(field)
+        gone = weakref.ref(field)
+        del field
+        gc.collect()
+        self.assertIsNone(gone())
+        sent = self.world.isend([np.zeros(4).view(Field)], self.right, 3)
+        request = self.world.irecv(source=self.left, tag=3)
+        got = request.wait()
+        got.append(request)
+        gone = weakref.ref(got[0])
+        del got, request
+        gc.collect()
+        self.assertIsNone(gone())
+        sent.wait()
 
     def test_messages(self) -> None:
         data, got = np.full(3, self.world.rank), np.zeros(3, int)

@@ -52,6 +52,18 @@ class SimulateTest(WispTest):
         self.assertLessEqual(report.rounds, 12)
         self.assertGreater(min(report.results), 1e-3)
 
+    def test_what_a_request_raises_is_raised_where_it_is_awaited(self) -> None:
+        async def program(comm: wisp.Comm) -> str:
+            sent = comm.Isend(b"no pickle", (comm.rank + 1) % comm.size)
+            try:
+                await comm.irecv()
+            except Exception as error:
+                await sent
+                return type(error).__name__
+            return "nothing"
+
+        self.assertEqual(set(wisp.simulate(program, 3).results), {"UnpicklingError"})
+
     def test_what_outlives_a_simulation(self) -> None:
         async def program(comm: wisp.Comm) -> wisp.Comm:
             await comm.Ibarrier()

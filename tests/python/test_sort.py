@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import wisp
+from mpi4py import MPI
 from support import Array, WispTest, Wrong
 
 RECORD = np.dtype([("name", "S3"), ("x", "f4"), ("y", "i2")])
@@ -74,6 +75,13 @@ class SortTest(WispTest):
                     self.assert_balanced(got, len(whole))
                     self.assert_alike(self.whole(got), whole[order])
                     self.assert_alike(wisp.take(part, places), whole[places.astype(int)])
+
+    def test_on_a_communicator_of_mpi4py(self) -> None:
+        p, r = self.world.size, self.world.rank
+        mpi = MPI.COMM_WORLD.Split(0, -r)
+        got = wisp.sort(np.array([2 * r, 2 * r + 1]), mpi)
+        self.assert_same(got, np.arange(2) + 2 * (p - 1 - r))
+        mpi.Free()
 
     def test_negative_zeros_stay(self) -> None:
         for dtype in ("f2", "f4", "f8", ">f2", ">f8"):

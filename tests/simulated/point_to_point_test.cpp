@@ -178,6 +178,32 @@ TEST(SimulatedMessagesTest, WhatIsSentIsReplacedByWhatComes) {
   }
 }
 
+TEST(SimulatedMessagesTest, MessagesOfAnySizeComeInOrder) {
+  for (int p = 1; p <= 9; ++p) {
+    SimulationOptions cluster;
+    cluster.ranks = p;
+    cluster.jitter = 1e-3;
+    simulate(cluster, [](Comm comm) -> Task<> {
+      constexpr int messages = 5;
+      const int size = comm.size();
+      std::vector<Request> sent;
+      std::vector<std::vector<int>> data;
+      for (int i = 0; i < messages * size; ++i)
+        data.emplace_back(static_cast<std::size_t>(i / size), comm.rank());
+      for (int i = 0; i < messages * size; ++i)
+        sent.push_back(comm.isend(data[static_cast<std::size_t>(i)], i % size, 5));
+      std::vector<int> next(static_cast<std::size_t>(size));
+      for (int i = 0; i < messages * size; ++i) {
+        std::vector<int> got(1, -1);
+        const Status status = co_await receive_whole(comm, got);
+        int& expected = next[static_cast<std::size_t>(status.source)];
+        EXPECT_EQ(got, std::vector<int>(static_cast<std::size_t>(expected++), status.source));
+      }
+      for (Request& one : sent) co_await one;
+    });
+  }
+}
+
 TEST(SimulatedMessagesTest, ProcNullIsDoneAtOnce) {
   simulate(cluster_of(1), [](Comm comm) -> Task<> {
     int value = 5;
