@@ -48,15 +48,19 @@ void check_send(const Comm& comm, const ConstBuffer& buffer, int destination, in
   }
 }
 
+/// The tag of a user's message, without a code.
+int bare_tag_of(const Comm& comm, int tag) {
+  const detail::Context& context = *CommAccess::context(comm).get();
+  return context.world->tags().encode(context.kind, TagLayout::Lane::point_to_point, tag);
+}
+
 [[gnu::hot]] Posted post_checked_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag,
                                       SendMode mode, const char* call) {
   check_send(comm, buffer, destination, tag, call);
   if (destination == MPI_PROC_NULL) return post_nothing(call);
-  detail::World& world = CommAccess::world(comm);
   detail::Context& context = *CommAccess::context(comm).get();
   const int peer = comm.group().to_world(destination);
-  const int bare_tag = world.tags().encode(context.kind, TagLayout::Lane::point_to_point, tag);
-  return detail::post_send(context, buffer, peer, bare_tag, mode, call);
+  return detail::post_send(context, buffer, peer, bare_tag_of(comm, tag), mode, call);
 }
 
 void check_tag(const Comm& comm, int tag, const char* call) {
@@ -66,14 +70,13 @@ void check_tag(const Comm& comm, int tag, const char* call) {
 [[gnu::hot]] detail::Mailbox::Pattern checked_pattern(const Comm& comm, int source, int tag,
                                                       const char* call) {
   detail::check_usable(comm, call);
-  const TagLayout& tags = CommAccess::world(comm).tags();
   detail::Context& context = *CommAccess::context(comm).get();
   if (source != any_source) {
     detail::check_within(MPI_ERR_RANK, call, "source", source, 0, comm.size() - 1);
   }
   check_tag(comm, tag, call);
   const bool is_any_tag = tag == any_tag;
-  const int bare_tag = tags.encode(context.kind, TagLayout::Lane::point_to_point, is_any_tag ? 0 : tag);
+  const int bare_tag = bare_tag_of(comm, is_any_tag ? 0 : tag);
   detail::Mailbox::Pattern pattern =
       source == any_source ? detail::pattern_from_any(context, comm.group(), bare_tag)
                            : detail::pattern_from(context, comm.group().to_world(source), bare_tag);
@@ -186,10 +189,8 @@ Task<Status> sendrecv_replace_task(const Comm& comm, const Buffer& buffer, int d
     const detail::TypeLayout layout = detail::TypeLayout::of(buffer.type);
     detail::ScratchVector packed(buffer.count * layout.size);
     detail::pack(buffer, layout, packed.data());
-    detail::Context& context = *CommAccess::context(comm).get();
-    const int bare_tag =
-        context.world->tags().encode(context.kind, TagLayout::Lane::point_to_point, send_tag);
-    detail::send_owned(context, std::move(packed), comm.group().to_world(destination), bare_tag, call);
+    detail::send_owned(*CommAccess::context(comm).get(), std::move(packed),
+                       comm.group().to_world(destination), bare_tag_of(comm, send_tag), call);
   }
   return finish_receive(post_checked_receive(comm, buffer, source, receive_tag, call), comm);
 }

@@ -136,18 +136,16 @@ void Process::report() const {
   std::fprintf(stderr,
                "wisp preload: calls and milliseconds of the rank that has most\n  %-24s%12s%12s%12s%12s\n",
                "", "by wisp", "ms", "by MPI", "ms");
+  unsigned long long by_wisp = 0;
+  unsigned long long by_mpi = 0;
   for (std::size_t i = 0; i < counters_.size(); ++i) {
     const unsigned long long* of_call = most.data() + numbers * i;
     if (of_call[0] + of_call[2] == 0) continue;
+    by_mpi += of_call[0];
+    by_wisp += of_call[2];
     const std::string name = name_of(static_cast<Call>(i % call_count), static_cast<Form>(i / call_count));
     std::fprintf(stderr, "  %-24s%12llu%12.3f%12llu%12.3f\n", name.c_str(), of_call[2],
                  static_cast<double>(of_call[3]) * 1e-6, of_call[0], static_cast<double>(of_call[1]) * 1e-6);
-  }
-  unsigned long long by_wisp = 0;
-  unsigned long long by_mpi = 0;
-  for (std::size_t i = 0; i < most.size(); i += numbers) {
-    by_mpi += most[i];
-    by_wisp += most[i + 2];
   }
   if (by_wisp == 0 && by_mpi > 0)
     std::fprintf(stderr, "  nothing was taken over: %s\n", why_nothing(by_mpi).c_str());

@@ -383,9 +383,8 @@ void MpiEngine::give_up(MPI_Request request, bool is_receive, Clock::time_point 
   // needs its sender.
   int polls_before_yield = IdleLoop::fewest_polls;
   IdleLoop idle;
-  const bool is_patient = patience_ends != Clock::time_point();
-  if (!is_patient) MPI_Cancel(&request);
-  bool is_cancelled = !is_patient;
+  bool is_cancelled = patience_ends == Clock::time_point();
+  if (is_cancelled) MPI_Cancel(&request);
   for (int is_done = 0;; idle.pause(polls_before_yield)) {
     if (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_done != 0) break;
     if (is_cancelled || Clock::now() < patience_ends) continue;

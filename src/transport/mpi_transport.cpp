@@ -59,8 +59,8 @@ void MpiTransport::abandon(Message& message) noexcept {
   // Also when the communicator is gone, MPI goes on reading what it sends. What has been sent to here comes,
   // and its sender may wait for that.
   if (!message.is_receive) engine_->finish(message);
-  const auto now = MpiEngine::Clock::now();
-  if (patience_ends_ == MpiEngine::Clock::time_point()) patience_ends_ = now + std::chrono::seconds(1);
+  using Clock = MpiEngine::Clock;
+  if (patience_ends_ == Clock::time_point()) patience_ends_ = Clock::now() + std::chrono::seconds(1);
   engine_->abandon(message, patience_ends_);
 }
 

@@ -57,7 +57,7 @@ class MpiTransport final : public Transport, private Closable {
   std::optional<Arrived> take_arrived_on(MPI_Comm comm, int source, WireTag tag);
 
   std::vector<MPI_Comm> comms_;
-  std::chrono::steady_clock::time_point patience_ends_;  ///< with what was sent before it was closed
+  MpiEngine::Clock::time_point patience_ends_;  ///< with what was sent before it was closed
   Options options_;
 };
 

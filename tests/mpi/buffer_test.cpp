@@ -256,6 +256,14 @@ TEST(BufferTest, AnElementMayBeAnArray) {
   EXPECT_EQ(sums[1][1], p);
 }
 
+TEST(BufferTest, InPlaceIsAnyKindOfBuffer) {
+  const ConstBuffer input = in_place();
+  const Buffer output = in_place();
+  const ConstBlocks blocks = in_place();
+  EXPECT_TRUE(is_in_place(input) && is_in_place(output) && is_in_place(blocks));
+  EXPECT_TRUE(is_in_place(buffer_in_place()) && is_in_place(blocks_in_place()));
+}
+
 TEST(BufferTest, AColumnOfOneRankIsAVectorOfAnother) {
   const Comm comm = world();
   const std::vector<int> matrix = matrix_of(0);
