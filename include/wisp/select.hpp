@@ -25,17 +25,17 @@ namespace wisp {
 /// so is an order that throws, but for the rank where it does, which throws that on, and unless it throws in
 /// the last step, which each rank does alone. O(n/p + α log p) expected, in a few rounds of samples; memory
 /// for a rank's elements once more.
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 T nth_element(const Comm& comm, const std::vector<T>& data, std::uint64_t n, Less less = {});
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 Task<T> async_nth_element(const Comm& comm, std::span<const T> data, std::uint64_t n, Less less = {},
                           std::optional<int> own_tag = {});
 
 /// The k largest elements of all ranks (all, if there are not so many), the largest first; on every rank. k
 /// is the same on all, else it is an Error on every rank. O(n/p + α log p + β k) expected.
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 std::vector<T> top_k(const Comm& comm, const std::vector<T>& data, std::uint64_t k, Less less = {});
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 Task<std::vector<T>> async_top_k(const Comm& comm, std::span<const T> data, std::uint64_t k, Less less = {},
                                  std::optional<int> own_tag = {});
 
@@ -231,24 +231,24 @@ Task<std::vector<T>> top_k_of(Channel channel, std::span<const T> data, Slot k, 
 
 }  // namespace detail
 
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 Task<T> async_nth_element(const Comm& comm, std::span<const T> data, std::uint64_t n, Less less,
                           std::optional<int> own_tag) {
-  detail::check_vector_elements<T, Less>();
+  detail::check_vector_elements<T>();
   return detail::nth_of<T, Less>(comm.channel("wisp::nth_element", own_tag), data, n, less);
 }
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 T nth_element(const Comm& comm, const std::vector<T>& data, std::uint64_t n, Less less) {
   return detail::run_for(comm, async_nth_element<T, Less>(comm, data, n, less));
 }
 
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 Task<std::vector<T>> async_top_k(const Comm& comm, std::span<const T> data, std::uint64_t k, Less less,
                                  std::optional<int> own_tag) {
-  detail::check_vector_elements<T, Less>();
+  detail::check_vector_elements<T>();
   return detail::top_k_of<T, Less>(comm.channel("wisp::top_k", own_tag), data, k, less);
 }
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 std::vector<T> top_k(const Comm& comm, const std::vector<T>& data, std::uint64_t k, Less less) {
   return detail::run_for(comm, async_top_k<T, Less>(comm, data, k, less));
 }

@@ -40,40 +40,40 @@ namespace wisp {
 /// quicksort on a hypercube: about α (log² p)/2. Whichever is fastest, unless `options` name one. Sources:
 /// Axtmann, Wiebigke, Sanders 2018, section VII; Axtmann, Sanders 2017. All options but `progress` are the
 /// same on all ranks; that those which are used are not is an Error on every rank.
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 void sort(const Comm& comm, std::vector<T>& data, Less less = {}, const SortOptions& options = {});
 template <class T, class Less, detail::ProjectionOf<T> Projection>
 void sort(const Comm& comm, std::vector<T>& data, Less less, Projection projection,
           const SortOptions& options = {});
 
 /// The same as a Request. `data` must stay until it is done.
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 Request isort(const Comm& comm, std::vector<T>& data, Less less = {}, SortOptions options = {},
               std::optional<int> own_tag = {});
 
 /// The same as a task to await.
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less = {}, SortOptions options = {},
                   std::optional<int> own_tag = {});
 
 /// Sorts `keys`, and takes the values along: value i belongs to key i, before and after. Ranks whose numbers
 /// of keys and values differ are an Error on every rank.
-template <class Key, class Value, class Less = Ascending>
+template <class Key, class Value, detail::OrderOf<Key> Less = Ascending>
 void sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<Value>& values, Less less = {},
                  const SortOptions& options = {});
-template <class Key, class Value, class Less = Ascending>
+template <class Key, class Value, detail::OrderOf<Key> Less = Ascending>
 Task<> async_sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<Value>& values, Less less = {},
                          SortOptions options = {}, std::optional<int> own_tag = {});
 
 /// The permutation that sorts: where, counted over all ranks, each element of this rank's share of the sorted
 /// sequence is before. `data` stays; equal elements are in their order.
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 std::vector<std::uint64_t> argsort(const Comm& comm, std::span<const T> data, Less less = {});
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 std::vector<std::uint64_t> argsort(const Comm& comm, const std::vector<T>& data, Less less = {}) {
   return argsort<T, Less>(comm, std::span<const T>(data), less);
 }
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 Task<std::vector<std::uint64_t>> async_argsort(const Comm& comm, std::span<const T> data, Less less = {},
                                                std::optional<int> own_tag = {});
 
@@ -147,10 +147,10 @@ Task<> sort_guarded(Channel channel, std::vector<T>& data, Less less, SortOption
 
 }  // namespace detail
 
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less, SortOptions options,
                   std::optional<int> own_tag) {
-  detail::check_vector_elements<T, Less>();
+  detail::check_vector_elements<T>();
   Channel channel = comm.channel("wisp::sort", own_tag);
   if constexpr (detail::can_throw<T, Less>) {
     return detail::settled(channel, detail::sort_guarded(channel, data, less, std::move(options)));
@@ -159,7 +159,7 @@ Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less, SortOptions
   }
 }
 
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 void sort(const Comm& comm, std::vector<T>& data, Less less, const SortOptions& options) {
   comm.run(async_sort(comm, data, less, options));
 }
@@ -170,7 +170,7 @@ void sort(const Comm& comm, std::vector<T>& data, Less less, Projection projecti
   sort(comm, data, detail::project<T>(less, projection), options);
 }
 
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 Request isort(const Comm& comm, std::vector<T>& data, Less less, SortOptions options,
               std::optional<int> own_tag) {
   return comm.start(async_sort(comm, data, less, std::move(options), own_tag));
@@ -242,30 +242,30 @@ Task<std::vector<std::uint64_t>> argsort_on(Channel channel, std::span<const T> 
 
 }  // namespace detail
 
-template <class Key, class Value, class Less>
+template <class Key, class Value, detail::OrderOf<Key> Less>
 Task<> async_sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<Value>& values, Less less,
                          SortOptions options, std::optional<int> own_tag) {
-  detail::check_vector_elements<Key, Less>();
+  detail::check_vector_elements<Key>();
   detail::check_vector_elements<Value>();
   const Channel channel = comm.channel("wisp::sort_by_key", own_tag);
   return detail::settled(channel, detail::sort_by_key_on(channel, keys, values, less, std::move(options)));
 }
 
-template <class Key, class Value, class Less>
+template <class Key, class Value, detail::OrderOf<Key> Less>
 void sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<Value>& values, Less less,
                  const SortOptions& options) {
   comm.run(async_sort_by_key(comm, keys, values, less, options));
 }
 
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 Task<std::vector<std::uint64_t>> async_argsort(const Comm& comm, std::span<const T> data, Less less,
                                                std::optional<int> own_tag) {
-  detail::check_elements<T, Less>();
+  detail::check_elements<T>();
   const Channel channel = comm.channel("wisp::argsort", own_tag);
   return detail::settled(channel, detail::argsort_on<T, Less>(channel, data, less));
 }
 
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 std::vector<std::uint64_t> argsort(const Comm& comm, std::span<const T> data, Less less) {
   return detail::run_for(comm, async_argsort<T, Less>(comm, data, less));
 }

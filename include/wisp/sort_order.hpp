@@ -8,6 +8,7 @@ namespace wisp {
 /// equal to 0.
 struct Ascending {
   template <class T>
+  requires requires(const T& a, const T& b) { static_cast<bool>(a < b); }
   bool operator()(const T& a, const T& b) const {
     if constexpr (std::is_floating_point_v<T>) {
       return (a < b) || (b != b && a == a);

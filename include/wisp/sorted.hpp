@@ -21,13 +21,13 @@ namespace wisp {
 /// Merges two sequences whose parts are sorted on every rank: rank i has its share of the result as after
 /// `sort`. Equal elements of `a` come before those of `b`, each in the order of ranks. A part that is not
 /// sorted is an Error on every rank. O(α log p log n + β n/p) and O(n/p log p) local work.
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 std::vector<T> merge(const Comm& comm, std::span<const T> a, std::span<const T> b, Less less = {});
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 std::vector<T> merge(const Comm& comm, const std::vector<T>& a, const std::vector<T>& b, Less less = {}) {
   return merge<T, Less>(comm, std::span<const T>(a), std::span<const T>(b), less);
 }
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 Task<std::vector<T>> async_merge(const Comm& comm, std::span<const T> a, std::span<const T> b, Less less = {},
                                  std::optional<int> own_tag = {});
 
@@ -42,15 +42,15 @@ Task<> async_unique(const Comm& comm, std::vector<T>& data, Equal equal = {},
 /// For each of this rank's values, how many elements of a sorted sequence (sorted across ranks, parts of any
 /// size) are less than it: where it belongs, counted over all ranks. Every rank may ask for any number.
 /// O(p) memory, two exchanges of the values.
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 std::vector<std::uint64_t> lower_bound(const Comm& comm, const std::vector<T>& sorted,
                                        const std::vector<T>& values, Less less = {});
 /// The same of elements that are not greater than it.
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 std::vector<std::uint64_t> upper_bound(const Comm& comm, const std::vector<T>& sorted,
                                        const std::vector<T>& values, Less less = {});
 enum class Bound { lower, upper };
-template <class T, class Less = Ascending>
+template <class T, detail::OrderOf<T> Less = Ascending>
 Task<std::vector<std::uint64_t>> async_bound(const Comm& comm, std::span<const T> sorted,
                                              std::span<const T> values, Bound bound, Less less = {},
                                              std::optional<int> own_tag = {});
@@ -287,13 +287,13 @@ Task<> rebalance_weighted_on(Channel channel, std::vector<T>& data, Weight weigh
 
 }  // namespace detail
 
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 Task<std::vector<T>> async_merge(const Comm& comm, std::span<const T> a, std::span<const T> b, Less less,
                                  std::optional<int> own_tag) {
-  detail::check_vector_elements<T, Less>();
+  detail::check_vector_elements<T>();
   return detail::merge_on<T, Less>(comm.channel("wisp::merge", own_tag), a, b, less);
 }
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 std::vector<T> merge(const Comm& comm, std::span<const T> a, std::span<const T> b, Less less) {
   return detail::run_for(comm, async_merge<T, Less>(comm, a, b, less));
 }
@@ -308,20 +308,20 @@ void unique(const Comm& comm, std::vector<T>& data, Equal equal) {
   comm.run(async_unique(comm, data, equal));
 }
 
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 Task<std::vector<std::uint64_t>> async_bound(const Comm& comm, std::span<const T> sorted,
                                              std::span<const T> values, Bound bound, Less less,
                                              std::optional<int> own_tag) {
-  detail::check_elements<T, Less>();
+  detail::check_elements<T>();
   const char* name = bound == Bound::lower ? "wisp::lower_bound" : "wisp::upper_bound";
   return detail::bound_on<T, Less>(comm.channel(name, own_tag), sorted, values, bound, less);
 }
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 std::vector<std::uint64_t> lower_bound(const Comm& comm, const std::vector<T>& sorted,
                                        const std::vector<T>& values, Less less) {
   return detail::run_for(comm, async_bound<T, Less>(comm, sorted, values, Bound::lower, less));
 }
-template <class T, class Less>
+template <class T, detail::OrderOf<T> Less>
 std::vector<std::uint64_t> upper_bound(const Comm& comm, const std::vector<T>& sorted,
                                        const std::vector<T>& values, Less less) {
   return detail::run_for(comm, async_bound<T, Less>(comm, sorted, values, Bound::upper, less));

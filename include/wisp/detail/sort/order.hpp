@@ -14,8 +14,8 @@
 
 namespace wisp::detail {
 
-/// What elements and their order must be, said where they are given.
-template <class T, class Less = Ascending>
+/// What elements must be, said where they are given.
+template <class T>
 constexpr void check_elements() {
   static_assert(std::is_trivially_copyable_v<T>,
                 "wisp moves elements as bytes: they must be trivially copyable");
@@ -23,15 +23,17 @@ constexpr void check_elements() {
                 "wisp makes elements before it knows them: they must be default-constructible");
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
                 "wisp aligns elements as new does, not further");
-  static_assert(std::is_invocable_r_v<bool, const Less&, const T&, const T&>,
-                "the order takes two elements, gives a bool, and can be called where it is const");
 }
 /// The same of elements in vectors.
-template <class T, class Less = Ascending>
+template <class T>
 constexpr void check_vector_elements() {
-  check_elements<T, Less>();
+  check_elements<T>();
   static_assert(!std::is_same_v<T, bool>, "std::vector<bool> keeps bits, no elements: use a vector of char");
 }
+
+/// Takes two elements, gives a bool, and can be called where it is const.
+template <class Less, class T>
+concept OrderOf = std::is_invocable_r_v<bool, const Less&, const T&, const T&>;
 
 template <class Projection, class T>
 concept ProjectionOf = std::invocable<Projection&, const T&> && !std::convertible_to<Projection, SortOptions>;
