@@ -140,6 +140,12 @@ Machine machine_of_launcher(const NodeLayout& nodes) {
   return machine;
 }
 
+void check_machine_of_environment() {
+  Machine machine;
+  read_environment(machine);
+  read_environment(machine.inside);
+}
+
 MessageCosts measure_messages(MPI_Comm comm, int first, int second) {
   constexpr int small_repeats = 20;
   constexpr int large_repeats = 10;

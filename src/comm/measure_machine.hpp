@@ -24,6 +24,9 @@ Machine measure_machine(MPI_Comm comm, const Hosts& hosts);
 /// launcher has said who shares a node. Local.
 Machine machine_of_launcher(const NodeLayout& nodes);
 
+/// Throws where the environment says of messages what is no number.
+void check_machine_of_environment();
+
 /// α and β in seconds.
 struct MessageCosts {
   double latency = 0;

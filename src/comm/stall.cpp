@@ -117,6 +117,10 @@ milliseconds patience_of_environment() {
 
 }  // namespace
 
+void check_patience_of_environment() {
+  patience_of_environment();
+}
+
 Stall::Stall(World& world, WireTag tag)
     : world_(world),
       messages_(world, tag, "who waits for whom", true),

@@ -26,6 +26,9 @@
 
 namespace wisp::detail {
 
+/// Throws where WISP_STALL_SECONDS is no number of seconds.
+void check_patience_of_environment();
+
 class Stall final : public Attendant {
  public:
   Stall(World& world, WireTag tag);

@@ -1,6 +1,7 @@
 #include "comm/world.hpp"
 
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,6 +49,28 @@ World::Facts facts_of(MPI_Comm comm) {
   facts.tag_upper_bound = tag_upper_bound_of(comm);
   facts.name = name_of(comm);
   return facts;
+}
+
+/// Whether calls are compared: what any rank's environment says, as mpirun may give it to some only. Where
+/// that of one is wrong, all throw. Collective.
+bool agree_on_environment(MPI_Comm comm) {
+  int told[] = {0, 0};
+  std::exception_ptr wrong;
+  try {
+    told[0] = environment_says_check() ? 1 : 0;
+    check_patience_of_environment();
+    check_machine_of_environment();
+  } catch (const Error&) {
+    told[1] = 1;
+    wrong = std::current_exception();
+  }
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, told, 2, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  if (wrong) std::rethrow_exception(wrong);
+  if (told[1] != 0) {
+    throw_error(MPI_ERR_OTHER,
+                "wisp::Comm::duplicate: the environment of another rank is wrong: its error says how");
+  }
+  return told[0] != 0;
 }
 
 /// Of a communicator's ranks, those in MPI_COMM_WORLD; with sessions alone, the same.
@@ -202,16 +225,14 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
 }
 
 std::shared_ptr<World> World::over_duplicates(MPI_Comm comm, int mpi_comms) {
+  const bool checks_calls = agree_on_environment(comm);
   std::vector<MPI_Comm> ours{duplicate_of(comm)};
   World::Facts facts = facts_of(ours.front());
+  facts.checks_calls = checks_calls;
   facts.name = name_of(comm);
   const Hosts hosts = learn_hosts(ours.front());
   facts.nodes = hosts.nodes;
   facts.machine = measure_machine(ours.front(), hosts);
-  // mpirun may give the environment to some ranks only.
-  int checks = facts.checks_calls ? 1 : 0;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &checks, 1, MPI_INT, MPI_MAX, ours.front()), "MPI_Allreduce");
-  facts.checks_calls = checks != 0;
   while (ours.size() < as_size(mpi_comms)) ours.push_back(duplicate_of(comm));
   return over_own(std::move(ours), facts);
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <utility>
@@ -133,6 +134,29 @@ TEST(CommTest, NodesAreThoseOfTheHosts) {
   if (leaders.is_member()) leaders.allreduce(buffer_of(std::as_const(size)), buffer_of(ranks), MPI_SUM);
   node.bcast(buffer_of(ranks), 0);
   EXPECT_EQ(ranks, world.size());
+}
+
+TEST(CommTest, AWrongWordInTheEnvironmentOfOneRankIsHeardOfOnAll) {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm fresh = MPI_COMM_NULL;  // that has no duplicate yet
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  for (const char* name : {"WISP_CHECK", "WISP_STALL_SECONDS", "WISP_LATENCY_US", "WISP_NODE_BANDWIDTH_GBS",
+                           "WISP_DIRECT_RANKS"}) {
+    const char* before = std::getenv(name);
+    const std::string kept = before != nullptr ? before : "";
+    if (rank == size - 1) setenv(name, "much", 1);
+    const std::string said = error_of([&] { Comm::duplicate(fresh); });
+    if (rank == size - 1) {
+      EXPECT_EQ(said.find(std::string("wisp: ") + name + " = much is "), 0U) << said;
+    } else {
+      EXPECT_EQ(said, "wisp::Comm::duplicate: the environment of another rank is wrong: its error says how");
+    }
+    setenv(name, kept.c_str(), 1);  // empty is as if it were not there
+  }
+  Comm::duplicate(fresh).barrier();
+  MPI_Comm_free(&fresh);
 }
 
 TEST(CommTest, WrongArgumentsAreErrorsThatNameCallArgumentValueAndBound) {
