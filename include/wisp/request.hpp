@@ -103,14 +103,25 @@ class [[nodiscard]] Request {
   /// Inside a coroutine: suspends it until the operation is done, and gives the status.
   auto operator co_await() noexcept {
     struct Awaiter {
-      Request& request;
+      explicit Awaiter(Request& awaited) noexcept : request(awaited) {}
+      Awaiter(const Awaiter&) = delete;
+      Awaiter& operator=(const Awaiter&) = delete;
+      ~Awaiter() {  // a coroutine that is dropped is not resumed
+        if (is_suspended && request.active()) request.operation_.continue_with(std::noop_coroutine());
+      }
       bool await_ready() const noexcept { return request.done(); }
-      void await_suspend(std::coroutine_handle<> awaiting) const noexcept {
+      void await_suspend(std::coroutine_handle<> awaiting) noexcept {
+        is_suspended = true;
         request.operation_.continue_with(awaiting);
       }
-      Status await_resume() const { return request.take(); }
+      Status await_resume() {
+        is_suspended = false;
+        return request.take();
+      }
+      Request& request;
+      bool is_suspended = false;
     };
-    return Awaiter{*this};
+    return Awaiter(*this);
   }
 
   /// Lets the operation run on in whatever calls of the library follow; its buffers must live until it ends.
@@ -127,6 +138,9 @@ class [[nodiscard]] Request {
   class Several;
 
   bool done() const noexcept { return !active() || operation_.done(); }
+  bool is_lost() const noexcept;
+  bool has_ended() const noexcept { return done() || is_lost(); }
+  bool fails() const noexcept { return is_lost() || operation_.has_failed(); }
   void finish() noexcept;
   Status take();
   Status take(detail::ContextPtr& context);

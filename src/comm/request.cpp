@@ -19,11 +19,8 @@ detail::Detached run_on(Request request) {
   co_await request;
 }
 
-/// What drives an operation that has not ended.
-detail::Engine& engine_of_living(const detail::ContextPtr& context) {
-  if (context->world->closed()) [[unlikely]]
-    throw Error(MPI_ERR_COMM, "wisp::Request: the MPI communicator below has been freed");
-  return context->world->engine();
+[[noreturn]] void throw_freed() {
+  throw Error(MPI_ERR_COMM, "wisp::Request: the MPI communicator below has been freed");
 }
 
 }  // namespace
@@ -101,10 +98,19 @@ void Request::start() {
   operation_.resume();
 }
 
+/// Its communicator has been freed before it was done: nobody can wait for it any more.
+bool Request::is_lost() const noexcept {
+  return !done() && context_->world->closed();
+}
+
 [[gnu::hot]] Status Request::take(detail::ContextPtr& context) {
   // Inactive from here on, also when the operation's exception passes on.
-  const detail::RunningTask ended = std::exchange(operation_, {});
+  detail::RunningTask ended = std::exchange(operation_, {});
   if (!is_persistent()) context = std::exchange(context_, {});
+  if (!ended.done()) [[unlikely]] {
+    ended = {};
+    throw_freed();
+  }
   return ended.take();
 }
 
@@ -117,8 +123,8 @@ std::optional<Status> Request::test() {
   if (!active()) return Status();
   detail::ContextPtr context;  // it may be the last one of its engine, so it outlives the lock
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request::test");
-  if (!done()) engine_of_living(context_).look();
-  if (!done()) return std::nullopt;
+  if (!has_ended()) context_->world->engine().look();
+  if (!has_ended()) return std::nullopt;
   return active() ? take(context) : Status();  // another thread may have taken it in that look
 }
 
@@ -126,10 +132,8 @@ std::optional<Status> Request::test() {
   if (!active()) return {};
   detail::ContextPtr context;
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request::wait");
-  if (!done()) {
-    if (context_->world->closed())
-      operation_ = {};  // what it sends has left then: nobody can wait for it again
-    detail::Engine& engine = engine_of_living(context_);
+  if (!has_ended()) {
+    detail::Engine& engine = context_->world->engine();
     const detail::TracedWait wait(context_->world->recorder(), context_.get());
     engine.run_until([this] { return done(); }, context_.get());
     if (!active()) return {};  // another thread has taken it between two looks
@@ -145,7 +149,11 @@ void Request::free() {
 }
 
 detail::Engine* engine_of(const Request& request) {
-  return request.active() ? &engine_of_living(request.context_) : nullptr;
+  if (!request.active()) return nullptr;
+  detail::World& world = *request.context_->world;
+  if (!world.closed()) return &world.engine();
+  if (!world.engine().can_wait()) throw_freed();
+  return nullptr;
 }
 
 /// The engine that all requests of a process share, held for a call about several of them.
@@ -155,11 +163,14 @@ class Request::Several {
     const auto active = std::ranges::find_if(requests, &Request::active);
     if (active == requests.end()) return;
     context_ = active->context_;
-    engine_ = &engine_of_living(context_);
-    lock_.emplace(*engine_, call);
+    lock_.emplace(context_->world->engine(), call);
+    const auto living = std::ranges::find_if_not(requests, &Request::has_ended);
+    if (living == requests.end()) return;
+    context_ = living->context_;
+    engine_ = &context_->world->engine();
   }
 
-  /// Null if no request is active.
+  /// Null if there is nothing to wait for.
   detail::Engine* engine() const { return engine_; }
   /// A wait for any of them, in the trace.
   detail::TracedWait traced() const { return {context_->world->recorder(), nullptr}; }
@@ -187,7 +198,7 @@ void start_all(std::span<Request> requests) {
 bool test_all(std::span<Request> requests, std::span<Status> statuses) {
   check_statuses("wisp::test_all", requests, statuses);
   const Request::Several several(requests, "wisp::test_all");
-  const auto all_done = [&] { return std::ranges::all_of(requests, &Request::done); };
+  const auto all_done = [&] { return std::ranges::all_of(requests, &Request::has_ended); };
   if (!all_done()) several.engine()->look();
   if (!all_done()) return false;
   wait_all(requests, statuses);
@@ -206,7 +217,7 @@ std::optional<Completion> test_any(std::span<Request> requests) {
   const Request::Several several(requests, "wisp::test_any");
   const auto look = [&]() -> std::optional<Completion> {
     for (std::size_t i = 0; i < requests.size(); ++i) {
-      if (requests[i].active() && requests[i].done()) return Completion{i, requests[i].take()};
+      if (requests[i].active() && requests[i].has_ended()) return Completion{i, requests[i].take()};
     }
     return std::nullopt;
   };
@@ -217,11 +228,11 @@ std::optional<Completion> test_any(std::span<Request> requests) {
 
 std::vector<Completion> test_some(std::span<Request> requests) {
   const Request::Several several(requests, "wisp::test_some");
-  const auto is_done = [](const Request& request) { return request.active() && request.done(); };
+  const auto is_done = [](const Request& request) { return request.active() && request.has_ended(); };
   if (several.engine() != nullptr && std::ranges::none_of(requests, is_done)) several.engine()->look();
   std::vector<Completion> completions;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (!is_done(requests[i]) || (!completions.empty() && requests[i].operation_.has_failed())) continue;
+    if (!is_done(requests[i]) || (!completions.empty() && requests[i].fails())) continue;
     completions.push_back({i, requests[i].take()});
   }
   return completions;
@@ -229,21 +240,19 @@ std::vector<Completion> test_some(std::span<Request> requests) {
 
 std::optional<Completion> wait_any(std::span<Request> requests) {
   const Request::Several several(requests, "wisp::wait_any");
+  if (several.engine() == nullptr) return test_any(requests);
   std::optional<Completion> completion;
-  if (several.engine() != nullptr) {
-    const detail::TracedWait wait = several.traced();
-    several.engine()->run_until([&] { return (completion = test_any(requests)).has_value(); });
-  }
+  const detail::TracedWait wait = several.traced();
+  several.engine()->run_until([&] { return (completion = test_any(requests)).has_value(); });
   return completion;
 }
 
 std::vector<Completion> wait_some(std::span<Request> requests) {
   const Request::Several several(requests, "wisp::wait_some");
+  if (several.engine() == nullptr) return test_some(requests);
   std::vector<Completion> completions;
-  if (several.engine() != nullptr) {
-    const detail::TracedWait wait = several.traced();
-    several.engine()->run_until([&] { return !(completions = test_some(requests)).empty(); });
-  }
+  const detail::TracedWait wait = several.traced();
+  several.engine()->run_until([&] { return !(completions = test_some(requests)).empty(); });
   return completions;
 }
 

@@ -112,6 +112,19 @@ TEST(SimulateTest, AnExceptionThatPassesARequestDropsIt) {
   EXPECT_EQ(kept, std::vector<int>(10, 1));
 }
 
+TEST(SimulateTest, ARequestMayOutliveWhoAwaitsIt) {
+  std::vector<int> received(2);
+  std::vector<Request> kept(2);
+  const auto program = [&](Comm comm) -> Task<> {
+    if (comm.rank() == 2) throw std::runtime_error("a third rank");
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    kept[rank] = comm.ireceive(buffer_of(received[rank]), 1 - comm.rank());
+    co_await kept[rank];
+  };
+  EXPECT_THROW(simulate(cluster_of(2), program), Error);
+  EXPECT_THROW(simulate(cluster_of(3), program), std::runtime_error);
+}
+
 TEST(SimulateTest, MessagesOfAPairStayInOrderWhateverIsRounded) {
   for (std::size_t bytes = 1; bytes < 2000; ++bytes) {
     std::vector<std::size_t> came;
