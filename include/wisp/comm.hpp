@@ -20,7 +20,8 @@
 
 namespace wisp {
 
-/// Gives memory for so many elements of a message of any size.
+/// Gives memory for so many elements of a message of any size. What it throws ends the receive, and the
+/// message stays to be received.
 using RoomFor = std::function<void*(std::size_t count)>;
 
 namespace detail {

@@ -1,4 +1,6 @@
+#include <exception>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "comm/comm_access.hpp"
@@ -129,7 +131,18 @@ Task<> finish_send(Posted posted) {
 /// Messages, and the communicator that they are given up by if they are dropped: it must go last, and
 /// compilers differ in which parameter of a coroutine does.
 struct InFlight {
+  InFlight(Comm on, Posted send, Posted receive, detail::ScratchVector packs = {})
+      : comm(std::move(on)), packed(std::move(packs)), sent(std::move(send)), received(std::move(receive)) {}
+  InFlight(InFlight&&) = default;
+  InFlight& operator=(InFlight&&) = delete;
+  ~InFlight() {
+    // MPI may read on.
+    if (!sent.done()) [[maybe_unused]]
+      std::byte* const left = packed.give();
+  }
+
   Comm comm;
+  detail::ScratchVector packed;  ///< what is sent, if it is not the caller's
   Posted sent;
   Posted received;
 };
@@ -144,9 +157,31 @@ Task<Status> finish_receive(Posted received, const Comm& comm) {
   return finish({comm, {}, std::move(received)});
 }
 
+/// What `room` throws is kept for the one that waits: it may be called in any other call of the library.
+RoomFor kept(RoomFor room, const std::shared_ptr<std::exception_ptr>& thrown, const char* call) {
+  return [room = std::move(room), thrown, call](std::size_t count) {
+    try {
+      void* const address = room(count);
+      if (address == nullptr && count > 0)
+        detail::throw_error(MPI_ERR_BUFFER, "{}: room for {} elements is a null address", call, count);
+      return address;
+    } catch (...) {
+      *thrown = std::current_exception();
+      throw std::bad_alloc();
+    }
+  };
+}
+
 /// Of so many bytes, into which its elements had to fit.
-Task<Status> finish_whole(InFlight messages, std::size_t element, const char* call) {
-  const Status status = status_of(co_await messages.received, messages.comm);
+Task<Status> finish_whole(InFlight messages, std::size_t element, const char* call,
+                          std::shared_ptr<std::exception_ptr> thrown = {}) {
+  Status status;
+  try {
+    status = status_of(co_await messages.received, messages.comm);
+  } catch (const Error&) {
+    if (thrown && *thrown) std::rethrow_exception(*thrown);
+    throw;
+  }
   if (status.bytes % element != 0) {
     detail::throw_error(MPI_ERR_TRUNCATE,
                         "{}: a message of {} bytes from rank {} is no whole number of elements of {} bytes",
@@ -162,13 +197,16 @@ Task<Status> whole_task(const Comm& comm, MPI_Datatype type, RoomFor room, int s
   check_buffer(call, {nullptr, 0, type});
   const std::size_t element = detail::TypeLayout::of(type).size;
   if (element == 0) detail::throw_error(MPI_ERR_TYPE, "{}: datatype is one of no bytes", call);
+  if (!room) detail::throw_error(MPI_ERR_ARG, "{}: room is an empty function", call);
   if (source == MPI_PROC_NULL) {
     room(0);
     return finish_whole({comm, {}, post_nothing(call)}, element, call);
   }
   const detail::Mailbox::Pattern pattern = checked_pattern(comm, source, tag, call);
+  const auto thrown = std::make_shared<std::exception_ptr>();
+  room = kept(std::move(room), thrown, call);
   Posted received = detail::post_receive_whole(CommAccess::world(comm), type, std::move(room), pattern, call);
-  return finish_whole({comm, {}, std::move(received)}, element, call);
+  return finish_whole({comm, {}, std::move(received)}, element, call, thrown);
 }
 
 Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
@@ -184,15 +222,19 @@ Task<Status> sendrecv_replace_task(const Comm& comm, const Buffer& buffer, int d
                                    int source, int receive_tag, const char* call) {
   check_receive(comm, buffer, source, receive_tag, call);
   check_send(comm, buffer, destination, send_tag, call);
+  Posted sent;
+  detail::ScratchVector packed;
   if (destination != MPI_PROC_NULL) {
     // What comes may take its place at once.
     const detail::TypeLayout layout = detail::TypeLayout::of(buffer.type);
-    detail::ScratchVector packed(buffer.count * layout.size);
+    const std::size_t bytes = buffer.count * layout.size;
+    packed = detail::ScratchVector(bytes);
     detail::pack(buffer, layout, packed.data());
-    detail::send_owned(*CommAccess::context(comm).get(), std::move(packed),
-                       comm.group().to_world(destination), bare_tag_of(comm, send_tag), call);
+    sent = detail::post_send_packed(*CommAccess::context(comm).get(), packed, bytes,
+                                    comm.group().to_world(destination), bare_tag_of(comm, send_tag), call);
   }
-  return finish_receive(post_checked_receive(comm, buffer, source, receive_tag, call), comm);
+  return finish({comm, std::move(sent), post_checked_receive(comm, buffer, source, receive_tag, call),
+                 std::move(packed)});
 }
 
 /// Holds the engine for a call, whose arguments are not checked yet.

@@ -375,6 +375,7 @@ bool MpiEngine::resume_ready() {
 }
 
 void MpiEngine::give_up(MPI_Request request, bool is_receive, Clock::time_point patience_ends) noexcept {
+  if (request == MPI_REQUEST_NULL) return;  // an error handler has thrown where it ended
   if (!is_receive) {
     MPI_Request_free(&request);
     return;

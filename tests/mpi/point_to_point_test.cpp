@@ -150,7 +150,13 @@ TEST_F(MessagesTest, AMessageOfAnySizeIsReceivedWhole) {
     EXPECT_THROW(on.receive_whole(whole, previous, 1), Error);
     on.send(std::vector<char>(9, 'x'), next, 1);
     const auto nowhere = [](std::size_t) -> void* { throw std::bad_alloc(); };
-    EXPECT_THROW(on.receive_whole(MPI_CHAR, nowhere, previous, 1), Error);
+    EXPECT_THROW(on.receive_whole(MPI_CHAR, nowhere, previous, 1), std::bad_alloc);
+    Request one_more = on.ireceive_whole(
+        MPI_CHAR, [](std::size_t) -> void* { throw 7; }, previous, 1);
+    const auto null = [](std::size_t) -> void* { return nullptr; };
+    EXPECT_THROW(on.receive_whole(MPI_CHAR, null, previous, 1), Error);
+    EXPECT_THROW(one_more.wait(), int);
+    EXPECT_THROW(on.receive_whole(MPI_CHAR, RoomFor(), previous, 1), Error);
     std::vector<char> text;
     on.receive_whole(text, previous, 1);
     EXPECT_EQ(text, std::vector<char>(9, 'x'));
@@ -161,6 +167,21 @@ TEST_F(MessagesTest, AMessageOfAnySizeIsReceivedWhole) {
     EXPECT_THROW(on.receive_whole(MPI_DATATYPE_NULL, nowhere, previous), Error);
     comm.barrier();
     EXPECT_FALSE(on.iprobe().has_value());
+  }
+}
+
+TEST_F(MessagesTest, WhatAReplacingCallSendsHasLeftWhenItEnds) {
+  if (comm.size() == 1) GTEST_SKIP() << "nobody waits for oneself";
+  // So many communicators that their codes must be asked for, which who is in a call of MPI's does not do.
+  for (int i = 0; i < 1600; ++i) {
+    const Comm pair = comm.range(0, 1);
+    int value = i;
+    if (comm.rank() == 0) pair.sendrecv_replace(buffer_of(value), 1, 0, MPI_PROC_NULL, 0);
+    if (comm.rank() == 1) {
+      pair.receive(buffer_of(value), 0, 0);
+      EXPECT_EQ(value, i);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
   }
 }
 
