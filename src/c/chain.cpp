@@ -84,6 +84,7 @@ Label label_of(const char* name, const void* data, int count, MPI_Datatype type)
     if (data == WISP_UNDEFINED) detail::throw_error(MPI_ERR_TYPE, "{} = WISP_UNDEFINED without a type", name);
     return {};
   }
+  if (data == MPI_IN_PLACE) detail::throw_error(MPI_ERR_BUFFER, "{} cannot be MPI_IN_PLACE", name);
   const std::string count_name = std::string(name) + "_count";
   const std::size_t elements = checked_count(count, count_name.c_str());
   const detail::TypeLayout layout = detail::TypeLayout::of(type);

@@ -92,6 +92,8 @@ namespace {
     check_size("displacements", blocks.displacements.size());
   } else if (blocks.type == MPI_DATATYPE_NULL) {
     throw_error(MPI_ERR_TYPE, "{}: the datatype of {} is MPI_DATATYPE_NULL", call, name);
+  } else {
+    check_committed(call, name, blocks.type);
   }
   constexpr std::int64_t surely_in_memory = std::int64_t{1} << 31;
   std::int64_t end_of_last = 0;
@@ -103,6 +105,7 @@ namespace {
     if (!blocks.types.empty() && blocks.types[i] == MPI_DATATYPE_NULL && count > 0) {
       throw_error(MPI_ERR_TYPE, "{}: types[{}] of {} = MPI_DATATYPE_NULL", call, i, name);
     }
+    if (!blocks.types.empty() && count > 0) check_committed(call, name, blocks.types[i]);
     check_fits(call, name, as_size(count), blocks.types.empty() ? blocks.type : blocks.types[i]);
     const std::int64_t begin = blocks.displacements.empty() ? end_of_last : blocks.displacements[i];
     if (__builtin_add_overflow(begin, count, &end_of_last) || begin > surely_in_memory ||

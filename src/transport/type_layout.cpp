@@ -122,9 +122,20 @@ TypeEnvelope envelope_of(MPI_Datatype type) {
 void check_many_fit(const char* call, const char* name, std::size_t count, MPI_Datatype type) {
   const TypeLayout layout = TypeLayout::of(type);
   const std::size_t widest = std::max({layout.size, as_size(std::abs(layout.extent)), std::size_t{1}});
-  if (count > as_size(PTRDIFF_MAX) / widest) {
+  constexpr std::size_t addresses = std::size_t{1} << 57;  // that a process has at most
+  if (count > addresses / widest) {
     throw_error(MPI_ERR_COUNT, "{}: {} has {} elements of {} bytes, more than memory can hold", call, name,
                 count, widest);
+  }
+}
+
+void check_made_type(const char* call, const char* name, MPI_Datatype type) {
+  // To pack nothing is the cheapest that every MPI refuses.
+  char nothing = 0;
+  int position = 0;
+  const SelfComm self;
+  if (MPI_Pack(&nothing, 0, type, &nothing, 1, &position, self.get()) != MPI_SUCCESS) {
+    throw_error(MPI_ERR_TYPE, "{}: the datatype of {} has not been committed", call, name);
   }
 }
 
@@ -135,6 +146,7 @@ bool is_nowhere(const TypeLayout& layout, MPI_Aint displacement) {
 
 [[gnu::hot]] void check_address(const char* call, const char* name, const ConstBuffer& buffer) {
   check_fits(call, name, buffer.count, buffer.type);
+  check_committed(call, name, buffer.type);
   if (buffer.address != nullptr || buffer.count == 0) [[likely]]
     return;
   if (is_nowhere(TypeLayout::of(buffer.type), 0)) {

@@ -104,6 +104,12 @@ inline void check_fits(const char* call, const char* name, std::size_t count, MP
   if (count > surely_fit && (count > numbers_surely_fit || plain_size_of(type) == 0)) [[unlikely]]
     check_many_fit(call, name, count, type);
 }
+/// An error if a datatype that is none of MPI's own has not been committed.
+void check_made_type(const char* call, const char* name, MPI_Datatype type);
+inline void check_committed(const char* call, const char* name, MPI_Datatype type) {
+  if (plain_size_of(type) == 0) [[unlikely]]
+    check_made_type(call, name, type);
+}
 /// Whether elements so many bytes from a null address are nowhere: MPI_BOTTOM is null, and its datatypes say
 /// where they are.
 bool is_nowhere(const TypeLayout& layout, MPI_Aint displacement);

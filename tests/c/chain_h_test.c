@@ -286,7 +286,14 @@ static void test_errors(void) {
   EXPECT(WISP_Split(chain, &rank, -1, MPI_INT, NULL, NULL, 0, MPI_DATATYPE_NULL, NULL, MPI_INFO_NULL,
                     &made) == MPI_ERR_COUNT);
   EXPECT(strcmp(WISP_Error_message(), "WISP_Split: color_count = -1 is below 0") == 0);
+  EXPECT(WISP_Split(chain, MPI_IN_PLACE, 1, MPI_INT, NULL, NULL, 0, MPI_DATATYPE_NULL, NULL, MPI_INFO_NULL,
+                    &made) == MPI_ERR_BUFFER);
+  EXPECT(strcmp(WISP_Error_message(), "WISP_Split: color cannot be MPI_IN_PLACE") == 0);
   MPI_Type_create_struct(2, lengths, places, types, &type);
+  if (rank == 0) {
+    EXPECT(WISP_Chain_bcast(&padded, 1, type, 0, chain) == MPI_ERR_TYPE);
+    EXPECT(WISP_Chain_scan(&padded, &padded, 1, type, MPI_SUM, chain) == MPI_ERR_TYPE);
+  }
   MPI_Type_commit(&type);
   EXPECT(WISP_Split(chain, &padded, 1, type, NULL, NULL, 0, MPI_DATATYPE_NULL, NULL, MPI_INFO_NULL, &made) ==
          MPI_ERR_ARG);

@@ -623,6 +623,10 @@ static void test_counts_that_wrap(void) {
       0);
   EXPECT(WISP_Allgather_c(&value, many, MPI_INT, &value, many, MPI_INT, comm) == MPI_ERR_COUNT);
   EXPECT(WISP_Send_c(&value, many, MPI_INT, rank, 0, comm) == MPI_ERR_COUNT);
+  if (rank == 0) {
+    EXPECT(WISP_Reduce_scatter_block_c(&value, &value, many / 2, MPI_SIGNED_CHAR, MPI_BOR, comm) ==
+           MPI_ERR_COUNT);
+  }
   EXPECT(WISP_Allgatherv_c(&value, 1, MPI_INT, &value, counts, displs, MPI_INT, comm) == MPI_ERR_COUNT);
   for (int r = 0; r < size; ++r) counts[r] = 1;
   displs[size - 1] = (MPI_Aint)1 << 62;
@@ -700,6 +704,32 @@ static void test_errors(void) {
   OK(WISP_Comm_free(&made));
 }
 
+/* What MPI would find only when the message is posted. */
+static void test_uncommitted_datatypes(void) {
+  int values[6] = {0};
+  int one = 1;
+  int sum = 0;
+  MPI_Datatype pair;
+  WISP_Request request = WISP_REQUEST_NULL;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  if (rank == 0) {
+    EXPECT(WISP_Bcast(values, 1, pair, 0, comm) == MPI_ERR_TYPE);
+    EXPECT(strcmp(WISP_Error_message(), "WISP_Bcast: the datatype of buffer has not been committed") == 0);
+    EXPECT(WISP_Allgather(values, 1, pair, values, 1, pair, comm) == MPI_ERR_TYPE);
+    EXPECT(WISP_Ibcast_range(values, 1, pair, 0, comm, &request, 0, size - 1) == MPI_ERR_TYPE);
+    EXPECT(WISP_Irecv(values, 1, pair, MPI_ANY_SOURCE, 0, comm, &request) == MPI_ERR_TYPE);
+    EXPECT(WISP_Send(values, 0, pair, 0, 0, comm) == MPI_ERR_TYPE);
+    EXPECT(WISP_Recv_init(values, 1, pair, 0, 0, comm, &request) == MPI_ERR_TYPE);
+  }
+  OK(WISP_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
+  EXPECT(sum == size);
+  MPI_Type_commit(&pair);
+  values[0] = values[1] = rank == 0 ? 3 : 0;
+  OK(WISP_Bcast(values, 1, pair, 0, comm));
+  EXPECT(values[0] == 3 && values[1] == 3);
+  MPI_Type_free(&pair);
+}
+
 /* Handles that were freed, and are used again. */
 static void test_freed_handles(void) {
   int value = 0;
@@ -762,6 +792,7 @@ int main(int argc, char** argv) {
   RUN(test_communicators);
   RUN(test_counts_that_disagree);
   RUN(test_errors);
+  RUN(test_uncommitted_datatypes);
   RUN(test_freed_handles);
   OK(WISP_Comm_free(&comm));
   MPI_Comm_dup(MPI_COMM_WORLD, &own);

@@ -170,7 +170,7 @@ TEST(FaultsTest, CountsAndPlacesBeyondAllMemoryAreErrors) {
   EXPECT_EQ(error([&](Comm comm) {
               return allgather(comm, Buffer(&value, huge, MPI_CHAR), Buffer(&value, 0, MPI_CHAR));
             }),
-            "wisp::allgather: send has 4611686018427387904 bytes, but a block of receive has 0");
+            "wisp::allgather: send has 4611686018427387904 elements of 1 bytes, more than memory can hold");
   const std::vector<std::int64_t> counts(4, 1), displacements(4, INT64_MIN);
   EXPECT_EQ(
       error([&](Comm comm) {
