@@ -147,6 +147,9 @@ class Function:
                 # Not the attribute of Fortran: GNU's compilers lose where a component of a derived type begins.
                 copies = "none" if is_started(self.name) else "read" if one.is_const else "written"
                 before.append(f"const Contiguous {own}({one.name}, \"{one.name}\", Copies::{copies}{self.at_root(one)});")
+                count = next((other.name for other in self.parameters if other.name in ("count", "recvcount")), None)
+                if count and any(other.name == "datatype" for other in self.parameters):
+                    before.append(f"{own}.check_room(*{count}, *datatype);")
                 return f"{own}.address()"
             role = "Role::blocks" if self.is_of_blocks(one) else "Role::whole"
             before.append(f"const Elements {own}({one.name}, *{pair[0].name}, *{pair[1].name}, {role}, \"{one.name}\"{self.at_root(one)});")

@@ -94,6 +94,7 @@ class Contiguous {
     copy_ = packed(*buffer);
     address_ = copy_.data();
     if (copies == Copies::written) written_ = buffer;
+    name_ = name;
   }
   Contiguous(const Contiguous&) = delete;
   Contiguous& operator=(const Contiguous&) = delete;
@@ -101,11 +102,21 @@ class Contiguous {
     if (written_ != nullptr) unpack(copy_, *written_);
   }
   void* address() const { return address_; }
+  /// A copy has no memory behind it.
+  void check_room(MPI_Count count, MPI_Fint type) const {
+    if (name_ == nullptr || count <= 0 || MPI_Type_f2c(type) == MPI_DATATYPE_NULL) return;
+    MPI_Count size = 0;
+    wisp::detail::check_mpi(MPI_Type_size_x(MPI_Type_f2c(type), &size), "MPI_Type_size_x");
+    if (size == 0 || as_size(count) <= copy_.size() / as_size(size)) return;
+    throw_error(MPI_ERR_BUFFER, "{} is a subarray with gaps of {} bytes: {} elements of {} bytes do not fit",
+                name_, copy_.size(), count, size);
+  }
 
  private:
   std::vector<char> copy_;
   void* address_;
   const CFI_cdesc_t* written_ = nullptr;
+  const char* name_ = nullptr;  ///< of a copy
 };
 
 /// A buffer of elements, or of such blocks.

@@ -129,6 +129,10 @@ contains
     call WISP_Iallreduce(mine(1:4:2, :), sum, 6, MPI_DOUBLE_PRECISION, MPI_SUM, comm, request, error)
     call expect(error == MPI_ERR_BUFFER, "a nonblocking reduction of a subarray is an error")
     call expect(index(WISP_Error_message(), "WISP_Iallreduce: sendbuf is a subarray with gaps") == 1, WISP_Error_message())
+    call WISP_Allreduce(mine(1:4:2, :), sum, 2000, MPI_DOUBLE_PRECISION, MPI_SUM, comm, error)
+    call expect(error == MPI_ERR_BUFFER, "more elements than a subarray has are an error")
+    call expect(index(WISP_Error_message(), "WISP_Allreduce: sendbuf is a subarray with gaps of 48 bytes: 2000") == 1, &
+                WISP_Error_message())
     points%x = 5
     points%y = 7 + rank
     call WISP_Allreduce(points(2:2)%y, least, 1, MPI_INTEGER, MPI_MIN, comm)
