@@ -78,6 +78,19 @@ void Recorder::flush() noexcept {
   if (writer_.bytes() > 0) file_->append(writer_.take_chunk(rank_, ranks_, host_));
 }
 
+namespace {
+
+/// Processes that others have started count their ranks from 0, too.
+bool is_spawned() {
+  MPI_Comm parent = MPI_COMM_NULL;
+#ifndef SMPI_H
+  if (has_mpi_world()) check_mpi(MPI_Comm_get_parent(&parent), "MPI_Comm_get_parent");
+#endif
+  return parent != MPI_COMM_NULL;
+}
+
+}  // namespace
+
 std::unique_ptr<Recorder> recorder_of_environment(MPI_Comm any) {
   const char* name = std::getenv("WISP_TRACE");
   if (name == nullptr || *name == '\0') return nullptr;
@@ -90,7 +103,8 @@ std::unique_ptr<Recorder> recorder_of_environment(MPI_Comm any) {
   int length = 0;
   check_mpi(MPI_Get_processor_name(host, &length), "MPI_Get_processor_name");
   try {
-    const auto file = std::make_shared<TraceFile>(formatted("{}.{}", name, rank));
+    const auto file =
+        std::make_shared<TraceFile>(formatted("{}{}.{}", name, is_spawned() ? ".spawned" : "", rank));
     return std::make_unique<Recorder>(rank, ranks, host, TraceClock(), file);
   } catch (const Error& error) {  // of one rank alone: the program goes on, and the others do
     std::fprintf(stderr, "%s (WISP_TRACE = %s): nothing is recorded\n", error.what(), name);
