@@ -75,11 +75,13 @@ struct Case {
 std::vector<Case> chosen_cases(const Options& options, const std::vector<NamedOffsets>& all) {
   const auto blocks = sizes_of<std::size_t>(options, {8, 64, 4096}, {1, 8, 64, 512, 4096, 65536});
   std::vector<Case> cases;
+  bool is_known = false;
   for (const Kind kind : {Kind::alltoall, Kind::allgather, Kind::alltoallw}) {
     for (const NamedOffsets& neighborhood : all) {
       const std::string name = fmt::format("{},{}", kind_names[static_cast<int>(kind)], neighborhood.name);
       const bool is_wanted = options.op.empty() || name == options.op || name.starts_with(options.op + ",");
       if (!is_wanted || (kind == Kind::alltoallw && neighborhood.radius > 1)) continue;
+      is_known = true;
       for (const std::size_t block : blocks) {
         const double largest = kind == Kind::alltoallw ? std::pow(static_cast<double>(block),
                                                                   neighborhood.offsets.dimensions() - 1.0)
@@ -94,6 +96,11 @@ std::vector<Case> chosen_cases(const Options& options, const std::vector<NamedOf
         if (made.bytes <= most_bytes_of_rank) cases.push_back(std::move(made));
       }
     }
+  }
+  if (cases.empty() && is_known) {
+    throw cli::BadInput(
+        fmt::format("wisp: neighborhood: --count {} is too large: all blocks of a rank are {} bytes at most",
+                    options.count, most_bytes_of_rank));
   }
   if (cases.empty()) {
     std::vector<std::string> names(std::begin(kind_names), std::end(kind_names));
