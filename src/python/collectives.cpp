@@ -68,6 +68,17 @@ Operation reduce_of(const Comm& on, Views& views, Argument sendbuf, Argument rec
   return reduce(on, from, to, op_in(op), root, CollectiveOptions{tag, algorithm});
 }
 
+/// A count is that of a block, as for all that have one for each rank.
+Operation reduce_scatter_block_of(const Comm& on, Views& views, Argument sendbuf, Argument recvbuf,
+                                  Argument op, Tag tag, Text algorithm) {
+  const int whole = on.size();
+  const ConstBuffer from =
+      views.readable(sendbuf, {.argument = "sendbuf", .blocks = whole, .is_reduced = true});
+  const int blocks = is_in_place(from) ? whole : 1;
+  const Buffer to = views.writable(recvbuf, {.argument = "recvbuf", .blocks = blocks, .is_reduced = true});
+  return reduce_scatter_block(on, from, to, op_in(op), CollectiveOptions{tag, algorithm});
+}
+
 Operation reduce_scatter_of(const Comm& on, Views& views, Argument sendbuf, Argument recvbuf,
                             Argument recvcounts, Argument op, Tag tag, Text algorithm) {
   const CollectiveOptions options{tag, algorithm};
@@ -107,10 +118,12 @@ void define_collectives(Class& comm) {
   define_reduction<&exscan>(
       comm, {"Exscan", "Iexscan", "Exscan_init"},
       "The reduction over ranks 0 … rank - 1; rank 0's recvbuf stays. ⌈log2 p⌉ (α + nβ).");
-  define_reduction<&reduce_scatter_block>(
+  define(
       comm, {"Reduce_scatter_block", "Ireduce_scatter_block", "Reduce_scatter_block_init"},
+      &reduce_scatter_block_of,
       "The reduction of all sendbuf, of which rank r gets block r: p blocks as large as recvbuf. ⌊log2 p⌋ α "
-      "+ nβ.");
+      "+ nβ.",
+      sendbuf, recvbuf, op, nb::kw_only(), tag, algorithm);
   define(comm, {"Reduce_scatter", "Ireduce_scatter", "Reduce_scatter_init"}, &reduce_scatter_of,
          "The same with recvcounts[r] elements for rank r; without recvcounts, as many for each.", sendbuf,
          recvbuf, nb::arg("recvcounts") = nb::none(), op, nb::kw_only(), tag, algorithm);

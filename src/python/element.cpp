@@ -151,16 +151,13 @@ Elements elements_of(void* address, const Element& element, std::size_t bytes, c
                       ": the array has gaps or another order than C's, which a reduction cannot take; "
                       "numpy.ascontiguousarray makes a copy without");
   }
-  // Leading dimensions of one are none; what is said again and again (a stride of 0) is one block.
+  // Leading dimensions of one are none.
   std::size_t outer = 0;
   while (outer + 1 < dimensions && shape.sizes[outer] == 1) ++outer;
-  const bool is_counted = shape.strides[outer] != 0;
   std::vector<detail::Dimension> inner;
-  for (std::size_t i = dimensions; i-- > outer + (is_counted ? 1 : 0);)
-    inner.push_back({shape.sizes[i], shape.strides[i]});
-  const MPI_Aint extent = is_counted ? shape.strides[outer] : static_cast<MPI_Aint>(bytes);
-  return {address, is_counted ? as_size(shape.sizes[outer]) : 1,
-          detail::strided_type(element.type, static_cast<MPI_Aint>(in_run), inner, extent)};
+  for (std::size_t i = dimensions; i-- > outer + 1;) inner.push_back({shape.sizes[i], shape.strides[i]});
+  return {address, as_size(shape.sizes[outer]),
+          detail::strided_type(element.type, static_cast<MPI_Aint>(in_run), inner, shape.strides[outer])};
 }
 
 }  // namespace wisp::python

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
@@ -20,15 +21,23 @@ detail::Engine* engine_of(const Request& request);
 namespace python {
 namespace {
 
+/// Where the interpreter ends, that ends the thread, for which C++ has no way: it stays here.
+void take_lock_back(PyThreadState* own) {
+  try {
+    PyEval_RestoreThread(own);
+  } catch (...) {
+    for (;;) pause();
+  }
+}
+
 /// Between two looks of a wait.
 class Pause {
  public:
   void take() {
     if (++looks_ < looks_with_lock) return;
-    {
-      const nb::gil_scoped_release others;
-      idle_.pause(polls_before_yield_);
-    }
+    PyThreadState* const own = PyEval_SaveThread();
+    idle_.pause(polls_before_yield_);
+    take_lock_back(own);
     if (looks_ % looks_between_signals == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
   }
 
@@ -96,7 +105,9 @@ nb::object OwnRequest::value(const Status& status) {
   // What says nothing is the same for all.
   static const nb::object* const nothing = new nb::object(nb::cast(Status()));
   const bool is_nothing = status.source == any_source && status.tag == any_tag && status.bytes == 0;
-  return is_nothing ? *nothing : nb::cast(status);
+  nb::object told = is_nothing ? *nothing : nb::cast(status);
+  if (!request_.is_persistent()) given_ = told;
+  return told;
 }
 
 Status OwnRequest::wait() {

@@ -59,7 +59,7 @@ class OwnRequest {
   Request request_;
   Views views_;
   Result result_;
-  nb::object given_;  ///< what `result` gave: whoever asks again gets the same
+  nb::object given_;  ///< of one that is not persistent: whoever asks again gets the same
 };
 
 /// To its end, as the blocking methods do.

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <string>
 
 #include "python/mpi4py.hpp"
@@ -27,6 +28,21 @@ bool names_datatype(nb::handle given) {
 MPI_Datatype named_datatype(nb::handle given, const Use& use) {
   if (PyUnicode_Check(given.ptr()) == 0) return datatype_in(given, use.argument);
   return datatype_called(nb::cast<std::string>(given), use.argument);
+}
+
+/// An error if a block, `place` bytes from the beginning, is not within so many bytes.
+void check_within_bytes(std::size_t bytes, std::int64_t count, std::int64_t place, MPI_Datatype type,
+                        std::size_t block, const char* argument) {
+  const auto layout = TypeLayout::of(type);
+  if (count <= 0 || layout.size == 0) return;
+  using Wide = long double;  // what is given may be anything
+  const Wide last = Wide(count - 1) * Wide(layout.extent);
+  const Wide begin = Wide(place) + Wide(layout.true_lower) + std::min<Wide>(last, 0);
+  const Wide end = Wide(place) + Wide(layout.true_lower + layout.true_extent) + std::max<Wide>(last, 0);
+  if (begin >= 0 && end <= Wide(bytes)) return;
+  throw_value_error(std::string(argument) + ": block " + std::to_string(block) + ", " +
+                    std::to_string(count) + " elements at byte " + std::to_string(place) +
+                    ", is not within its " + std::to_string(bytes) + " bytes");
 }
 
 }  // namespace
@@ -230,8 +246,12 @@ Blocks Views::typed_blocks(nb::handle given, int ranks, const Use& use) {
                       std::to_string(ranks) + " blocks");
   }
   const Elements found = arrays_.bytes_of(given[0], use);
-  return {found.address, integers(counts.is_none() ? nb::int_(1) : counts, ranks, use.argument),
-          integers(displacements.is_none() ? nb::int_(0) : displacements, ranks, use.argument), types};
+  const Integers of_block = integers(counts.is_none() ? nb::int_(1) : counts, ranks, use.argument);
+  const Integers places =
+      integers(displacements.is_none() ? nb::int_(0) : displacements, ranks, use.argument);
+  for (std::size_t i = 0; i < types.size() && found.count != ConstBlocks::unknown_room; ++i)
+    check_within_bytes(found.count, of_block[i], places[i], types[i], i, use.argument);
+  return {found.address, of_block, places, types};
 }
 
 ConstBlocks Views::readable_blocks(nb::handle given, int ranks, Use use) {

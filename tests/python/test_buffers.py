@@ -133,6 +133,19 @@ class BuffersTest(WispTest):
         self.world.Allgather(np.full(1, float(r)), wide[:, ::2])
         self.assert_same(wide[0, ::2], np.arange(p))
 
+    def test_rows_that_are_one(self) -> None:
+        p, r = self.world.size, self.world.rank
+        got = np.zeros((p, 3))
+        self.world.Alltoall(np.broadcast_to(np.arange(3.0) + r, (p, 3)), got)
+        self.assert_same(got, np.arange(3.0) + np.arange(p)[:, None])
+        one = np.zeros(3)
+        for face in self.faces(self.world, "Scatter"):
+            face(np.broadcast_to(np.arange(3.0), (p, 3)) if r == 0 else None, one)
+            self.assert_same(one, np.arange(3.0))
+        pairs = np.zeros((p, 2))
+        self.world.Allgather([np.broadcast_to(np.float64(r), (4,)), 2], pairs)
+        self.assert_same(pairs[:, 1], np.arange(p))
+
     def test_arrays_of_other_owners(self) -> None:
         class Fresh:
             """A new array each time."""
@@ -158,6 +171,11 @@ class BuffersTest(WispTest):
         data = np.zeros(6)
         fixed = np.zeros(3)
         fixed.flags.writeable = False
+
+        def blocks(buffer: Any, count: int, place: int) -> Any:
+            rest = [0] * (self.world.size - 1)
+            return [buffer, [count, *rest], [place, *rest], [MPI.DOUBLE] * self.world.size]
+
         wrong: Wrong = [
             (TypeError, "buf: a buffer .* not float", lambda: self.world.Bcast(1.5, 0)),
             (ValueError, "recvbuf cannot be written.*read-only", lambda: self.world.Allreduce(np.zeros(3), fixed)),
@@ -175,6 +193,9 @@ class BuffersTest(WispTest):
             (ValueError, r"recvbuf: a tuple is \(counts, displacements\)", lambda: self.world.Allgatherv(data, [data, (1, 2, 3), "d"])),
             (ValueError, "buf: with a datatype .* without gaps", lambda: self.world.Bcast([OnlyDlpack(data[::2]), 3, "d"], 0)),
             (ValueError, "recvbuf: .* elements are more than the 4 that are there", lambda: self.world.Allgather(np.ones(1), [np.zeros(4), 2**62 + 1, MPI.DOUBLE])),
+            (ValueError, "recvbuf: block 0, 2 elements at byte 0, is not within its 8 bytes", lambda: self.world.Alltoallw(blocks(data, 1, 0), blocks(data[:1], 2, 0))),
+            (ValueError, "sendbuf: block 0, 1 elements at byte 1099511627776, is", lambda: self.world.Alltoallw(blocks(data, 1, 1 << 40), blocks(data, 1, 0))),
+            (ValueError, "sendbuf: block 0, 1 elements at byte -8, is", lambda: self.world.Alltoallw(blocks(data, 1, -8), blocks(data, 1, 0))),
             (TypeError, "buf: the __dlpack__ of OnlyDlpack gives no array", lambda: self.world.Bcast(OnlyDlpack(None), 0)),
             (TypeError, "status: a status .* not Intracomm", lambda: self.world.Recv(data, 0, 0, MPI.COMM_WORLD)),  # type: ignore[arg-type]
             (wisp.Error, "empty|no member", lambda: self.world.range(1, 0).split("a")),

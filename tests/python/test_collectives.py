@@ -77,6 +77,10 @@ class CollectivesTest(WispTest):
                         return (MPI.IN_PLACE, send), send[:2]
                     return (send, receive), receive
                 self.compare(comm, mpi, "Reduce_scatter_block", block)
+            def counted() -> Any:
+                send, receive = numbers("i", 2 * comm.size, comm.rank), np.zeros(2, "i")
+                return ([send, 2, MPI.INT], [receive, 2, MPI.INT]), receive
+            self.compare(comm, mpi, "Reduce_scatter_block", counted)
             def make() -> Any:
                 receive = np.zeros(counts[comm.rank], "i")
                 return (numbers("i", sum(counts), comm.rank), receive, counts), receive

@@ -51,3 +51,17 @@ class PackageTest(unittest.TestCase):
         said = subprocess.run([sys.executable, "-m", "wisp"], capture_output=True, text=True, check=True, env=alone).stdout
         self.assertIn(f"wisp {wisp.__version__}", said)
         self.assertIn("1 ranks on 1 nodes", said)
+
+    @unittest.skipIf(MPI.COMM_WORLD.size > 1, "one rank asks")
+    def test_a_thread_that_waits_does_not_outlive_the_program(self) -> None:
+        program = """
+import threading, time, numpy as np, wisp
+from mpi4py import MPI
+comm = wisp.Comm(MPI.COMM_WORLD).Dup()
+threading.Thread(target=lambda: comm.Recv(np.zeros(1), 0, 5), daemon=True).start()
+time.sleep(0.2)
+print("main ends")
+"""
+        alone = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI", "MPIR", "HYDR"))}
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=alone, timeout=60)
+        self.assertEqual((ended.returncode, ended.stdout), (0, "main ends\n"), ended.stderr)

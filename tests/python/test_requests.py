@@ -90,6 +90,17 @@ class RequestsTest(WispTest):
 
         self.assertEqual(asyncio.run(all_at_once()), [self.left] * 50)
 
+        async def wait(request: "wisp.Request[Any]") -> Any:
+            return await request
+
+        async def two_wait_for_one() -> Any:
+            request = self.world.Irecv(np.zeros(1), self.left, 98)
+            waiting = asyncio.gather(wait(request), wait(request))
+            await self.world.Isend(np.ones(1), self.right, 98)
+            return await waiting
+
+        self.assertEqual([(one.source, one.bytes) for one in asyncio.run(two_wait_for_one())], [(self.left, 8)] * 2)
+
     def test_a_dropped_request_runs_on_and_keeps_its_buffers_until_it_ends(self) -> None:
         got = np.zeros(100_000)
         before = sys.getrefcount(got)

@@ -87,6 +87,20 @@ class SimulateTest(WispTest):
         gc.collect()
         self.assertEqual([array() for array in arrays], [None] * 3)
 
+    def test_a_request_outlives_who_awaits_it(self) -> None:
+        kept: list[Any] = []
+
+        async def program(comm: wisp.Comm) -> None:
+            if comm.rank == 2:
+                raise KeyError("mine")
+            kept.append(comm.Irecv(np.zeros(1), 1 - comm.rank))
+            await kept[-1]
+
+        for ranks, error in ((2, wisp.Error), (3, KeyError)):
+            with self.assertRaises(error):
+                wisp.simulate(program, ranks)
+        self.assertEqual(len(kept), 4)
+
     def test_errors(self) -> None:
         async def raises(comm: wisp.Comm) -> None:
             if comm.rank == 2:
