@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,13 +33,19 @@ using Word = std::uint64_t;
 using Words = nb::ndarray<const Word, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Rows = nb::ndarray<const Word, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
-nb::object as_array(std::vector<T> data) {
+/// As an array of `Shown`, which is T or its signed type.
+template <class Shown, class T>
+nb::object as_array_of(std::vector<T> data) {
   auto kept = std::make_unique<std::vector<T>>(std::move(data));
   std::vector<T>& elements = *kept;
   const nb::capsule owner(kept.release(),
                           [](void* vector) noexcept { delete static_cast<std::vector<T>*>(vector); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(elements.data(), {elements.size()}, owner));
+  auto* const shown = reinterpret_cast<Shown*>(elements.data());
+  return nb::cast(nb::ndarray<nb::numpy, Shown, nb::ndim<1>>(shown, {elements.size()}, owner));
+}
+template <class T>
+nb::object as_array(std::vector<T> data) {
+  return as_array_of<T>(std::move(data));
 }
 
 template <class T>
@@ -76,13 +83,26 @@ Task<> checked(Task<> check, Task<> sort) {
   co_await std::move(sort);
 }
 
+/// Signed integers as unsigned ones without their sign: each type that is sorted takes a compiler long.
 template <class T>
 OwnRequest sort_of(const Comm& comm, const Array& array, const SortOptions& options, Word signature) {
+  constexpr bool has_sign = std::is_integral_v<T> && std::is_signed_v<T>;
+  using Sorted = typename std::conditional_t<has_sign, std::make_unsigned<T>, std::type_identity<T>>::type;
+  const auto turn_sign = [](std::vector<Sorted>& all) {
+    if constexpr (has_sign) {
+      constexpr auto sign = static_cast<Sorted>(Sorted{1} << (8 * sizeof(T) - 1));
+      for (Sorted& one : all) one = static_cast<Sorted>(one ^ sign);
+    }
+  };
   const auto data =
-      std::make_shared<std::vector<T>>(copied(static_cast<const T*>(array.data()), array.size()));
+      std::make_shared<std::vector<Sorted>>(copied(static_cast<const Sorted*>(array.data()), array.size()));
+  turn_sign(*data);
   Request request =
       comm.start(checked(check_alike(comm, signature), async_sort(comm, *data, Ascending(), options)));
-  return {std::move(request), Views(), [data](const Status&) { return as_array(std::move(*data)); }};
+  return {std::move(request), Views(), [data, turn_sign](const Status&) {
+            turn_sign(*data);
+            return as_array_of<T>(std::move(*data));
+          }};
 }
 
 OwnRequest isort(const Comm& comm, const Array& array, const std::string& algorithm, bool stable,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -27,9 +28,9 @@ struct Element {
 
   bool operator==(const Element&) const = default;
 };
-bool key_less(const Element& a, const Element& b) {
-  return a.key < b.key;
-}
+/// One type for all: each takes a compiler long.
+using ElementOrder = std::function<bool(const Element&, const Element&)>;
+const ElementOrder key_less = [](const Element& a, const Element& b) { return a.key < b.key; };
 
 template <class T>
 using Parts = std::vector<std::vector<T>>;
@@ -337,7 +338,7 @@ TEST(SortedTest, AnOrderThatThrowsLeavesNobodyWaiting) {
     int thrown = 0;
     const char* algorithms[] = {"", "merge", "janus", "rquick"};
     on_all(given, [&](const Comm& comm, std::size_t r) -> Task<> {
-      const auto less = [&left, is_faulty = r == faulty](const Element& a, const Element& b) {
+      const ElementOrder less = [&left, is_faulty = r == faulty](const Element& a, const Element& b) {
         if (is_faulty && --left == 0) throw std::logic_error("no order");
         return a.key < b.key;
       };
@@ -371,7 +372,7 @@ TEST(SelectTest, AnOrderThatThrowsLeavesNobodyWaiting) {
       int thrown = 0;
       int ended = 0;
       on_all(given, [&](const Comm& comm, std::size_t r) -> Task<> {
-        const auto less = [&left, is_faulty = r == faulty](const Element& a, const Element& b) {
+        const ElementOrder less = [&left, is_faulty = r == faulty](const Element& a, const Element& b) {
           if (is_faulty && --left == 0) throw std::logic_error("no order");
           return a.key < b.key;
         };
