@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "wisp/collectives.hpp"
@@ -119,38 +121,40 @@ TEST_F(RequestTest, TestAnyAndTestSomeFindNothingBeforeItIsSent) {
 }
 
 TEST_F(RequestTest, OneOfAFreedCommunicatorEndsWithAnErrorAndHidesNoOther) {
-  enum class By { wait_any, wait_some, test_any, test_some, wait_all, test_all, test };
-  for (const By by :
-       {By::wait_any, By::wait_some, By::test_any, By::test_some, By::wait_all, By::test_all, By::test}) {
-    MPI_Comm below = MPI_COMM_NULL;
-    MPI_Comm_dup(MPI_COMM_WORLD, &below);
-    int never = 0, comes = 0;
-    std::vector<Request> requests;
-    requests.push_back(Comm::duplicate(below).ireceive(buffer_of(never), previous, 5));
-    requests.push_back(comm.ireceive(buffer_of(comes), previous, 5));
-    MPI_Comm_free(&below);
+  const std::vector<std::function<void(std::span<Request>)>> ways = {
+      [](std::span<Request> of) { wait_any(of); },
+      [](std::span<Request> of) { wait_some(of); },
+      [](std::span<Request> of) { test_any(of); },
+      [](std::span<Request> of) { test_some(of); },
+      [](std::span<Request> of) { wait_all(of); },
+      [](std::span<Request> of) { test_all(of); },
+      [](std::span<Request> of) {
+        of[1].test();
+        of[0].test();
+      }};
+  std::vector<int> never(ways.size()), comes(ways.size());
+  std::vector<std::vector<Request>> requests(ways.size());
+  MPI_Comm below = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &below);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    requests[i].push_back(Comm::duplicate(below).ireceive(buffer_of(never[i]), previous, 5));
+    requests[i].push_back(comm.ireceive(buffer_of(comes[i]), previous, 5));
+  }
+  MPI_Comm_free(&below);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
     const int value = 42;
     comm.send(buffer_of(value), next, 5);
     int errors = 0;
-    while (requests[0].active() || requests[1].active()) {
+    while (requests[i][0].active() || requests[i][1].active()) {
       try {
-        if (by == By::wait_any) wait_any(requests);
-        if (by == By::wait_some) wait_some(requests);
-        if (by == By::test_any) test_any(requests);
-        if (by == By::test_some) test_some(requests);
-        if (by == By::wait_all) wait_all(requests);
-        if (by == By::test_all) test_all(requests);
-        if (by == By::test) {
-          requests[1].test();
-          requests[0].test();
-        }
+        ways[i](requests[i]);
       } catch (const Error& error) {
         EXPECT_STREQ(error.what(), "wisp::Request: the MPI communicator below has been freed");
         ASSERT_EQ(++errors, 1);
       }
     }
     EXPECT_EQ(errors, 1);
-    EXPECT_EQ(comes, 42);
+    EXPECT_EQ(comes[i], 42);
   }
 }
 
