@@ -57,17 +57,16 @@ void tell_recorder(World& world, const Context* context, int tag) {
   return posted;
 }
 
-Posted post_send_packed(Context& context, ScratchVector& packed, std::size_t bytes, int destination, int tag,
-                        const char* operation) {
+Posted send_owned(Context& context, ScratchVector& packed, int destination, int tag, const char* operation) {
   World& world = *context.world;
-  const WireTag wire_tag = context.tag_to(tag, destination);
-  if (wire_tag < 0) [[unlikely]] {
-    const ConstBuffer buffer(packed.data(), bytes, MPI_PACKED);
-    return post_send(context, buffer, destination, tag, SendMode::standard, operation);
+  if (const WireTag wire_tag = context.tag_to(tag, destination); wire_tag >= 0) [[likely]] {
+    tell_recorder(world, &context, tag);
+    world.transport().send_owned(std::move(packed), destination, wire_tag, operation);
+    return {};
   }
-  tell_recorder(world, &context, tag);
-  Message* sent = world.transport().send_packed(packed, bytes, destination, wire_tag, operation);
-  return described(sent, world, &context, tag, destination, operation);
+  // Somebody must wait until there is a code: it is asked for in what follows.
+  const ConstBuffer buffer(packed.data(), packed.bytes(), MPI_PACKED);
+  return post_send(context, buffer, destination, tag, SendMode::standard, operation);
 }
 
 [[gnu::hot]] Posted post_send(World& world, const ConstBuffer& buffer, int destination, WireTag tag,
@@ -150,8 +149,14 @@ Posted Channel::post_ssend(const ConstBuffer& buffer, int destination) const {
 }
 
 Posted Channel::post_send_packed(detail::ScratchVector& packed, std::size_t bytes, int destination) const {
-  return detail::post_send_packed(*context_.get(), packed, bytes, group_.to_world(destination), tag_,
-                                  operation_);
+  detail::World& in = world();
+  const int peer = group_.to_world(destination);
+  const detail::WireTag tag = context_->tag_to(tag_, peer);
+  if (tag < 0) [[unlikely]]
+    return post_send({packed.data(), bytes, MPI_PACKED}, destination);
+  detail::tell_recorder(in, context_.get(), tag_);
+  detail::Message* sent = in.transport().send_packed(packed, bytes, peer, tag, operation_);
+  return detail::described(sent, in, context_.get(), tag_, peer, operation_);
 }
 
 [[gnu::hot]] Posted Channel::post_from(const Buffer& buffer, int source, bool wants_envelope) const {

@@ -260,10 +260,7 @@ void Mailbox::wait(Waiting waiting) {
   waiting.buffer = waiting.types.keep(waiting.buffer);
   waiting_.push_back(std::move(waiting));
   watch_if_needed();
-  bool moved = false;
-  const std::size_t place = waiting_.size() - 1;
-  while (waiting_.size() == place + 1 && take_for(place, moved)) {
-  }
+  look();
 }
 
 std::optional<bool> Mailbox::may_come_from(const Message& message, int rank) const {
@@ -284,25 +281,23 @@ bool Mailbox::look() {
     return moved;
   }
   for (std::size_t i = 0; i < waiting_.size();) {
-    if (!take_for(i, moved)) ++i;
+    const Waiting& waiting = waiting_[i];
+    bool has_changed = false;
+    if (waiting.is_probe && may_peek(waiting.pattern, i)) {
+      const auto found = transport_.peek(waiting.pattern.source, waiting.pattern.wire_tag);
+      if (found) end_probe(i, *found);
+      has_changed = found.has_value();
+      if (!found) ++i;
+    } else if (const auto arrived = take_arrived(waiting.pattern, waiting.is_probe)) {
+      has_changed = hand_out(*arrived);
+    } else {
+      ++i;
+    }
+    if (!has_changed) continue;
+    moved = true;
+    i = 0;
   }
   return moved;
-}
-
-/// Whether there was a message that may have been for the one at this place; `moved`: somebody has got it.
-bool Mailbox::take_for(std::size_t place, bool& moved) {
-  const Waiting& waiting = waiting_[place];
-  if (waiting.is_probe && may_peek(waiting.pattern, place)) {
-    const auto found = transport_.peek(waiting.pattern.source, waiting.pattern.wire_tag);
-    if (!found) return false;
-    end_probe(place, *found);
-    moved = true;
-    return true;
-  }
-  const auto arrived = take_arrived(waiting.pattern, waiting.is_probe);
-  if (!arrived) return false;
-  moved |= hand_out(*arrived);
-  return true;
 }
 
 Mailbox::Waiting Mailbox::take_waiting(std::size_t place) {

@@ -130,7 +130,6 @@ class Mailbox final : public Watcher {
   bool find_room(Waiting& waiting, const Arrived& arrived);
   Waiting take_waiting(std::size_t place);
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived);
-  bool take_for(std::size_t place, bool& moved);
   void end_probe(std::size_t place, const Envelope& found);
   bool someone_takes_any_tag(const Pattern& pattern) const;
   std::optional<Envelope> first_aside(const Pattern& pattern) const;

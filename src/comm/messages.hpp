@@ -30,9 +30,8 @@ Posted post_receive(Context& context, const Buffer& buffer, int source, int tag,
 /// Of a message that matches.
 Posted post_receive(World& world, const Buffer& buffer, const Mailbox::Pattern& pattern,
                     const char* operation, bool wants_envelope);
-/// Of what was packed for this message alone, which `packed` keeps until it is done.
-Posted post_send_packed(Context& context, ScratchVector& packed, std::size_t bytes, int destination, int tag,
-                        const char* operation);
+/// Sends what was packed for this message alone. Where it cannot leave yet, `packed` stays until it has.
+Posted send_owned(Context& context, ScratchVector& packed, int destination, int tag, const char* operation);
 /// Of a message of any size.
 Posted post_receive_whole(World& world, MPI_Datatype type, RoomFor room, const Mailbox::Pattern& pattern,
                           const char* operation);

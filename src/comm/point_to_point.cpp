@@ -222,22 +222,18 @@ Task<Status> sendrecv_replace_task(const Comm& comm, const Buffer& buffer, int d
                                    int source, int receive_tag, const char* call) {
   check_receive(comm, buffer, source, receive_tag, call);
   check_send(comm, buffer, destination, send_tag, call);
-  // What comes may take its place at once.
-  detail::ScratchVector packed;
-  std::size_t bytes = 0;
-  if (destination != MPI_PROC_NULL) {
-    const detail::TypeLayout layout = detail::TypeLayout::of(buffer.type);
-    bytes = buffer.count * layout.size;
-    packed = detail::ScratchVector(bytes);
-    detail::pack(buffer, layout, packed.data());
-  }
-  Posted received = post_checked_receive(comm, buffer, source, receive_tag, call);
   Posted sent;
+  detail::ScratchVector packed;
   if (destination != MPI_PROC_NULL) {
-    sent = detail::post_send_packed(*CommAccess::context(comm).get(), packed, bytes,
-                                    comm.group().to_world(destination), bare_tag_of(comm, send_tag), call);
+    // What comes may take its place at once.
+    const detail::TypeLayout layout = detail::TypeLayout::of(buffer.type);
+    packed = detail::ScratchVector(buffer.count * layout.size);
+    detail::pack(buffer, layout, packed.data());
+    sent = detail::send_owned(*CommAccess::context(comm).get(), packed, comm.group().to_world(destination),
+                              bare_tag_of(comm, send_tag), call);
   }
-  return finish({comm, std::move(sent), std::move(received), std::move(packed)});
+  return finish({comm, std::move(sent), post_checked_receive(comm, buffer, source, receive_tag, call),
+                 std::move(packed)});
 }
 
 /// Holds the engine for a call, whose arguments are not checked yet.

@@ -58,13 +58,6 @@ Message* SharedTransport::send(const ConstBuffer& buffer, int destination, WireT
   return inner_->send(buffer, destination, tags_.with_number(tag, of_data), mode, operation, message);
 }
 
-Message* SharedTransport::send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
-                                      const char* operation) {
-  if (!is_told(tag)) return inner_->send_packed(packed, bytes, destination, tag, operation);
-  const ConstBuffer buffer(packed.data(), bytes, MPI_PACKED);
-  return send(buffer, destination, tag, SendMode::standard, operation, nullptr);
-}
-
 void SharedTransport::send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) {
   const ConstBuffer buffer(packed.data(), packed.bytes(), MPI_PACKED);
   if (is_told(tag)) {

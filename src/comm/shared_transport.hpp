@@ -31,8 +31,6 @@ class SharedTransport final : public ForwardingTransport {
 
   Message* send(const ConstBuffer& buffer, int destination, WireTag tag, SendMode mode, const char* operation,
                 Message* message) override;
-  Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
-                       const char* operation) override;
   void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override;
   std::optional<Arrived> take_arrived(int source, WireTag tag) override;
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived) override;

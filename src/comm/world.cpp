@@ -52,8 +52,8 @@ World::Facts facts_of(MPI_Comm comm) {
 }
 
 /// Whether calls are compared: what any rank's environment says, as mpirun may give it to some only. Where
-/// that of one is wrong, all throw. Collective.
-bool agree_on_environment(MPI_Comm comm) {
+/// that of one is wrong, all throw, and the communicator, a duplicate, is freed. Collective.
+bool agree_on_environment(MPI_Comm& comm) {
   int told[] = {0, 0};
   std::exception_ptr wrong;
   try {
@@ -65,6 +65,7 @@ bool agree_on_environment(MPI_Comm comm) {
     wrong = std::current_exception();
   }
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, told, 2, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  if (told[1] != 0) check_mpi(MPI_Comm_free(&comm), "MPI_Comm_free");
   if (wrong) std::rethrow_exception(wrong);
   if (told[1] != 0) {
     throw_error(MPI_ERR_OTHER,
@@ -225,8 +226,8 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
 }
 
 std::shared_ptr<World> World::over_duplicates(MPI_Comm comm, int mpi_comms) {
-  const bool checks_calls = agree_on_environment(comm);
   std::vector<MPI_Comm> ours{duplicate_of(comm)};
+  const bool checks_calls = agree_on_environment(ours.front());
   World::Facts facts = facts_of(ours.front());
   facts.checks_calls = checks_calls;
   facts.name = name_of(comm);

@@ -214,10 +214,16 @@ void MpiEngine::send_kept(ScratchVector& packed, std::size_t bytes, int destinat
   buffered_.push_back({packed.give(), size});
 }
 
-bool MpiEngine::has_room_for_kept() {
+bool MpiEngine::has_room_for_kept(std::size_t bytes) {
   constexpr std::size_t most = 4096;
   constexpr std::size_t enough_to_look = 64;
-  if (buffered_.size() % enough_to_look == enough_to_look - 1) drain_buffered();
+#ifdef SMPI_H  // which waits for them
+  constexpr std::size_t much = ~std::size_t{0};
+#else
+  constexpr std::size_t much = std::size_t{64} * 1024;
+#endif
+  const bool is_much = bytes > much && !buffered_.empty();
+  if (is_much || buffered_.size() % enough_to_look == enough_to_look - 1) drain_buffered();
   return buffered_.size() < most;
 }
 

@@ -44,7 +44,7 @@ class MpiEngine final : public Engine {
                      MPI_Comm comm);
 
   /// True if one more message may be kept until it is gone.
-  bool has_room_for_kept();
+  bool has_room_for_kept(std::size_t bytes = 0);
   /// The same of bytes in memory that nobody else needs, which is kept instead of copied.
   void send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm);
 

@@ -100,8 +100,8 @@ Message* MpiTransport::send_packed(ScratchVector& packed, std::size_t bytes, int
 }
 
 void MpiTransport::send_owned(ScratchVector packed, int destination, WireTag tag, const char*) {
-  engine_->has_room_for_kept();  // makes some, now and then
   const std::size_t bytes = packed.bytes();
+  engine_->has_room_for_kept(bytes);  // makes some, now and then
   engine_->send_kept(packed, bytes, destination, mpi_tag(tag), open_comm(tag));
 }
 
