@@ -172,17 +172,19 @@ TEST_F(MessagesTest, AMessageOfAnySizeIsReceivedWhole) {
 
 TEST_F(MessagesTest, WhatAReplacingCallSendsHasLeftWhenItEnds) {
   if (comm.size() == 1) GTEST_SKIP() << "nobody waits for oneself";
+  MPI_Comm two = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, comm.rank() < 2 ? 0 : MPI_UNDEFINED, 0, &two);
+  if (two == MPI_COMM_NULL) return;
   // So many communicators that their codes must be asked for, which who is in a call of MPI's does not do.
   for (int i = 0; i < 1600; ++i) {
     const Comm pair = comm.range(0, 1);
     int value = i;
     if (comm.rank() == 0) pair.sendrecv_replace(buffer_of(value), 1, 0, MPI_PROC_NULL, 0);
-    if (comm.rank() == 1) {
-      pair.receive(buffer_of(value), 0, 0);
-      EXPECT_EQ(value, i);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
+    if (comm.rank() == 1) pair.receive(buffer_of(value), 0, 0);
+    EXPECT_EQ(value, i);
+    MPI_Barrier(two);
   }
+  MPI_Comm_free(&two);
 }
 
 TEST_F(MessagesTest, SynchronousSendsAreReceived) {
