@@ -189,7 +189,8 @@ Task<Comm> to_comm(Chain chain);
 /// Ends when all have begun. ⌈log2 p⌉ α.
 Operation barrier(const Chain& chain, const ChainOptions& options = {});
 
-/// The root's buffer to all. ⌈log2 p⌉ (α + nβ), the data once to each.
+/// The root's buffer to all. ⌈log2 p⌉ (α + nβ) from an end, up to 2 ⌈log2 p⌉ nβ from a rank between; the data
+/// once to each.
 Operation bcast(const Chain& chain, const Buffer& buffer, int root, const ChainOptions& options = {});
 
 /// The sum of all `send` in the root's `receive`. ⌈log2 p⌉ (α + nβ), two messages a rank (of more than
@@ -209,7 +210,7 @@ Operation scan(const Chain& chain, const ConstBuffer& send, const Buffer& receiv
 Operation exscan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                  const ChainOptions& options = {});
 
-/// The sums over ranks 0 … rank() and over rank() … p - 1, at once. ⌈log2 p⌉ (α + 2nβ). Not in place.
+/// The sums over ranks 0 … rank() and over rank() … p - 1, at once. ⌈log2 p⌉ (α + 3nβ). Not in place.
 Operation double_scan(const Chain& chain, const ConstBuffer& send, const Buffer& before, const Buffer& after,
                       const Operator& op, const ChainOptions& options = {});
 /// Those without this rank's own; rank 0's `before` and rank p - 1's `after` stay as they are.
@@ -232,7 +233,7 @@ Operation gather(const Chain& chain, const ConstBuffer& send, const Buffer& rece
 Operation scatter(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,
                   const ChainOptions& options = {});
 
-/// All blocks to all, in rank order. ⌈log2 p⌉ α + p nβ.
+/// All blocks to all, in rank order. ⌈log2 p⌉ α + 1.6 p nβ: inner ranks serve both sides through one port.
 Operation allgather(const Chain& chain, const ConstBuffer& send, const Buffer& receive,
                     const ChainOptions& options = {});
 

@@ -37,6 +37,8 @@ class Channel {
   const detail::Machine& machine() const noexcept;
   /// Of an operation that receives from any source: see detail::settled.
   bool must_settle() const;
+  /// With WISP_CHECK=1: see detail::compared.
+  bool compares_calls() const;
 
   /// The ranks first … last of this channel; the caller is one of them.
   Channel range(int first, int last) const noexcept {

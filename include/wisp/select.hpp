@@ -235,7 +235,8 @@ template <class T, detail::OrderOf<T> Less>
 Task<T> async_nth_element(const Comm& comm, std::span<const T> data, std::uint64_t n, Less less,
                           std::optional<int> own_tag) {
   detail::check_vector_elements<T>();
-  return detail::nth_of<T, Less>(comm.channel("wisp::nth_element", own_tag), data, n, less);
+  const Channel channel = comm.channel("wisp::nth_element", own_tag);
+  return detail::compared(channel, detail::nth_of<T, Less>(channel, data, n, less));
 }
 template <class T, detail::OrderOf<T> Less>
 T nth_element(const Comm& comm, const std::vector<T>& data, std::uint64_t n, Less less) {
@@ -246,7 +247,8 @@ template <class T, detail::OrderOf<T> Less>
 Task<std::vector<T>> async_top_k(const Comm& comm, std::span<const T> data, std::uint64_t k, Less less,
                                  std::optional<int> own_tag) {
   detail::check_vector_elements<T>();
-  return detail::top_k_of<T, Less>(comm.channel("wisp::top_k", own_tag), data, k, less);
+  const Channel channel = comm.channel("wisp::top_k", own_tag);
+  return detail::compared(channel, detail::top_k_of<T, Less>(channel, data, k, less));
 }
 template <class T, detail::OrderOf<T> Less>
 std::vector<T> top_k(const Comm& comm, const std::vector<T>& data, std::uint64_t k, Less less) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "wisp/comm.hpp"
+#include "wisp/detail/compared.hpp"
 #include "wisp/detail/settled.hpp"
 #include "wisp/detail/sort/census.hpp"
 #include "wisp/detail/sort/choice.hpp"
@@ -37,9 +38,9 @@ namespace wisp {
 /// By one exchange and a merge: O(α log p log n + β n/p) and O(n/p log n) local work, memory for twice as
 /// many elements as a rank has and for p samples; or, where ranks are many, by Janus Quicksort: O(α log² p +
 /// β n/p log p) expected, memory for four times ⌈n/p⌉ elements; or, with few elements on many ranks, by
-/// quicksort on a hypercube: about α (log² p)/2. Whichever is fastest, unless `options` name one. Sources:
-/// Axtmann, Wiebigke, Sanders 2018, section VII; Axtmann, Sanders 2017. All options but `progress` are the
-/// same on all ranks; that those which are used are not is an Error on every rank.
+/// quicksort on a hypercube: about α (log² p + 9 log p)/2. Whichever is fastest, unless `options` name one.
+/// Sources: Axtmann, Wiebigke, Sanders 2018, section VII; Axtmann, Sanders 2017. All options but `progress`
+/// are the same on all ranks; that those which are used are not is an Error on every rank.
 template <class T, detail::OrderOf<T> Less = Ascending>
 void sort(const Comm& comm, std::vector<T>& data, Less less = {}, const SortOptions& options = {});
 template <class T, class Less, detail::ProjectionOf<T> Projection>
@@ -153,9 +154,11 @@ Task<> async_sort(const Comm& comm, std::vector<T>& data, Less less, SortOptions
   detail::check_vector_elements<T>();
   Channel channel = comm.channel("wisp::sort", own_tag);
   if constexpr (detail::can_throw<T, Less>) {
-    return detail::settled(channel, detail::sort_guarded(channel, data, less, std::move(options)));
+    return detail::compared(
+        channel, detail::settled(channel, detail::sort_guarded(channel, data, less, std::move(options))));
   } else {
-    return detail::settled(channel, detail::sort_on(channel, data, less, std::move(options)));
+    return detail::compared(
+        channel, detail::settled(channel, detail::sort_on(channel, data, less, std::move(options))));
   }
 }
 
@@ -248,7 +251,9 @@ Task<> async_sort_by_key(const Comm& comm, std::vector<Key>& keys, std::vector<V
   detail::check_vector_elements<Key>();
   detail::check_vector_elements<Value>();
   const Channel channel = comm.channel("wisp::sort_by_key", own_tag);
-  return detail::settled(channel, detail::sort_by_key_on(channel, keys, values, less, std::move(options)));
+  return detail::compared(
+      channel,
+      detail::settled(channel, detail::sort_by_key_on(channel, keys, values, less, std::move(options))));
 }
 
 template <class Key, class Value, detail::OrderOf<Key> Less>
@@ -262,7 +267,8 @@ Task<std::vector<std::uint64_t>> async_argsort(const Comm& comm, std::span<const
                                                std::optional<int> own_tag) {
   detail::check_elements<T>();
   const Channel channel = comm.channel("wisp::argsort", own_tag);
-  return detail::settled(channel, detail::argsort_on<T, Less>(channel, data, less));
+  return detail::compared(channel,
+                          detail::settled(channel, detail::argsort_on<T, Less>(channel, data, less)));
 }
 
 template <class T, detail::OrderOf<T> Less>

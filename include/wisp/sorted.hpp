@@ -291,7 +291,8 @@ template <class T, detail::OrderOf<T> Less>
 Task<std::vector<T>> async_merge(const Comm& comm, std::span<const T> a, std::span<const T> b, Less less,
                                  std::optional<int> own_tag) {
   detail::check_vector_elements<T>();
-  return detail::merge_on<T, Less>(comm.channel("wisp::merge", own_tag), a, b, less);
+  const Channel channel = comm.channel("wisp::merge", own_tag);
+  return detail::compared(channel, detail::merge_on<T, Less>(channel, a, b, less));
 }
 template <class T, detail::OrderOf<T> Less>
 std::vector<T> merge(const Comm& comm, std::span<const T> a, std::span<const T> b, Less less) {
@@ -301,7 +302,8 @@ std::vector<T> merge(const Comm& comm, std::span<const T> a, std::span<const T> 
 template <class T, class Equal>
 Task<> async_unique(const Comm& comm, std::vector<T>& data, Equal equal, std::optional<int> own_tag) {
   detail::check_vector_elements<T>();
-  return detail::unique_on(comm.channel("wisp::unique", own_tag), data, equal);
+  const Channel channel = comm.channel("wisp::unique", own_tag);
+  return detail::compared(channel, detail::unique_on(channel, data, equal));
 }
 template <class T, class Equal>
 void unique(const Comm& comm, std::vector<T>& data, Equal equal) {
@@ -314,7 +316,8 @@ Task<std::vector<std::uint64_t>> async_bound(const Comm& comm, std::span<const T
                                              std::optional<int> own_tag) {
   detail::check_elements<T>();
   const char* name = bound == Bound::lower ? "wisp::lower_bound" : "wisp::upper_bound";
-  return detail::bound_on<T, Less>(comm.channel(name, own_tag), sorted, values, bound, less);
+  const Channel channel = comm.channel(name, own_tag);
+  return detail::compared(channel, detail::bound_on<T, Less>(channel, sorted, values, bound, less));
 }
 template <class T, detail::OrderOf<T> Less>
 std::vector<std::uint64_t> lower_bound(const Comm& comm, const std::vector<T>& sorted,
@@ -331,7 +334,7 @@ template <class T>
 Task<> async_rebalance(const Comm& comm, std::vector<T>& data, std::optional<int> own_tag) {
   detail::check_vector_elements<T>();
   const Channel channel = comm.channel("wisp::rebalance", own_tag);
-  return detail::settled(channel, detail::rebalance_on(channel, data));
+  return detail::compared(channel, detail::settled(channel, detail::rebalance_on(channel, data)));
 }
 template <class T>
 void rebalance(const Comm& comm, std::vector<T>& data) {
@@ -343,7 +346,8 @@ requires std::is_arithmetic_v<std::invoke_result_t<Weight&, const T&>> Task<> as
     const Comm& comm, std::vector<T>& data, Weight weight, std::optional<int> own_tag) {
   detail::check_vector_elements<T>();
   const Channel channel = comm.channel("wisp::rebalance", own_tag);
-  return detail::settled(channel, detail::rebalance_weighted_on(channel, data, weight));
+  return detail::compared(channel,
+                          detail::settled(channel, detail::rebalance_weighted_on(channel, data, weight)));
 }
 template <class T, class Weight>
 requires std::is_arithmetic_v<std::invoke_result_t<Weight&, const T&>>

@@ -55,6 +55,8 @@ int guarded(const char* call, Body body) noexcept {
     return keep_error(call, MPI_ERR_NO_MEM, "out of memory");
   } catch (const std::exception& error) {
     return keep_error(call, MPI_ERR_OTHER, error.what());
+  } catch (...) {
+    return keep_error(call, MPI_ERR_OTHER, "a function of the program has thrown what is no std::exception");
   }
 }
 

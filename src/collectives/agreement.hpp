@@ -56,6 +56,7 @@ Task<std::optional<Difference>> find_difference(On on, std::vector<std::int64_t>
   Difference found;
   found.rank = static_cast<int>(first >> 32);
   found.entry = first & 0xffffffff;
+  if (found.rank < 0 || found.rank >= on.size()) co_return found;  // what came was no list
   std::vector<std::int64_t> theirs(as_size(width) + 1);
   if (on.rank() == found.rank) theirs = entry_and_size(mine, found.entry, width);
   co_await bcast_on(on, Buffer(theirs), found.rank);

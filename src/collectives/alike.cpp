@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collectives/reduction.hpp"
@@ -53,6 +54,14 @@ std::vector<std::int64_t> words_of(const char* call, const Said& said, std::stri
 }
 
 TwoSaid said_of_same_call(const char* call, const Difference& found) {
+  if (found.rank == 0) {  // rank 0 here differs from rank 0 elsewhere
+    throw_error(MPI_ERR_COMM, "{}: the ranks do not agree on who is in the communicator, or in which order",
+                call);
+  }
+  if (found.count == 0) {
+    throw_error(MPI_ERR_OTHER, "{}: a rank does not call what rank 0 calls: a collective of a chain, or none",
+                call);
+  }
   if (found.values.empty()) {  // what came were no words of a call
     throw_error(MPI_ERR_OTHER,
                 "{}: rank {} does not call what rank 0 calls: a collective of a chain, or none", call,
@@ -94,6 +103,11 @@ void throw_difference(const char* call, const Difference& found) {
   throw_error(MPI_ERR_ARG, "{}: algorithm = {} on rank {}, but {} on rank 0", call,
               text_in(found.values, algorithm_at, algorithm_words), found.rank,
               text_in(found.root_values, algorithm_at, algorithm_words));
+}
+
+Task<> compare_calls_on(Channel channel) {
+  const char* call = channel.operation();
+  return check_alike(std::move(channel), call, {});
 }
 
 }  // namespace wisp::detail

@@ -61,7 +61,8 @@ struct Arguments {
   }
   /// Whether there is a function of the program's own, which may throw.
   bool has_function() const {
-    return (op.item_bytes() > 0 && op.mpi_op() == MPI_OP_NULL) || (more != nullptr && more->merge != nullptr);
+    const bool joins = op.mpi_op() == MPI_OP_NULL ? op.item_bytes() > 0 : !is_of_mpi(op.mpi_op());
+    return joins || (more != nullptr && more->merge != nullptr);
   }
   /// With one that keeps what it throws.
   Arguments keeping_failure(const std::shared_ptr<std::exception_ptr>& failure) const;

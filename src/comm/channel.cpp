@@ -132,6 +132,10 @@ bool Channel::must_settle() const {
   return context_->must_settle(tag_);
 }
 
+bool Channel::compares_calls() const {
+  return context_->world->checks_calls();
+}
+
 Channel Channel::lane(int which) const {
   Channel other = *this;
   other.tag_ = world().tags().in_lane(tag_, which);

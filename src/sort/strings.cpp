@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 
+#include "wisp/detail/compared.hpp"
 #include "wisp/detail/sort/census.hpp"
 #include "wisp/detail/sort/exscan_total.hpp"
 #include "wisp/detail/sort/splitters.hpp"
@@ -154,7 +155,8 @@ Task<> async_sort(const Comm& comm, std::vector<std::string>& data, StringSortOp
                   std::optional<int> own_tag) {
   // Smaller runs are merged as fast.
   constexpr std::uint64_t characters_of_run = detail::longest_string / 4;
-  return detail::sort_strings_on(comm.channel("wisp::sort", own_tag), data, options, characters_of_run);
+  const Channel channel = comm.channel("wisp::sort", own_tag);
+  return detail::compared(channel, detail::sort_strings_on(channel, data, options, characters_of_run));
 }
 
 void sort(const Comm& comm, std::vector<std::string>& data, const StringSortOptions& options) {

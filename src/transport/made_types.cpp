@@ -23,6 +23,7 @@ struct KeptTypes {
   std::map<Key, MPI_Datatype> of;
 
   static std::shared_ptr<KeptTypes> of_this_process() {
+    check_mpi_runs("wisp::datatype_of");
     return of_process<KeptTypes>([] { return std::make_shared<KeptTypes>(); });
   }
   void close() {
@@ -93,6 +94,7 @@ MPI_Datatype make_run(MPI_Datatype element, std::size_t length, std::ptrdiff_t s
     throw_error(MPI_ERR_ARG, "wisp::Strided: stride = {} elements of {} bytes is further than memory reaches",
                 stride, bytes);
   }
+  check_mpi_runs("wisp::Strided");
   check_within(MPI_ERR_COUNT, "wisp::Strided", "length", static_cast<std::int64_t>(length), 0, INT_MAX);
   MPI_Datatype made = MPI_DATATYPE_NULL;
   check_mpi(MPI_Type_contiguous(static_cast<int>(length), element, &made), "MPI_Type_contiguous");

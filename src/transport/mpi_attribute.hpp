@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <memory>
@@ -15,6 +16,14 @@ inline std::mutex& attributes_mutex() {
   return mutex;
 }
 
+/// MPI will call this function: the library that it is in must not be unloaded before.
+inline void keep_loaded(const void* function) {
+  Dl_info library = {};
+  if (dladdr(function, &library) == 0 || library.dli_fname == nullptr) return;
+  // It stays once it has been marked; the program itself has no such name, and is not unloaded.
+  if (void* handle = dlopen(library.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE)) dlclose(handle);
+}
+
 /// The T that is kept as an attribute of `comm`, made by `make` when there is none yet. It is closed and let
 /// go when `comm` is freed, or at MPI_Finalize. `Key` tells several attributes of one type apart.
 template <class T, int Key = 0, class Make>
@@ -28,6 +37,7 @@ std::shared_ptr<T> attribute_of(MPI_Comm comm, Make make) {
       delete held;
       return MPI_SUCCESS;
     };
+    keep_loaded(reinterpret_cast<const void*>(+drop));
     check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, +drop, &created, nullptr),
               "MPI_Comm_create_keyval");
     return created;

@@ -21,11 +21,21 @@ bool is_finalized() noexcept {
   return finalized != 0;
 }
 
+namespace {
+
+[[noreturn]] void throw_not_running(const char* call) {
+  throw_error(MPI_ERR_OTHER, "{}: MPI is not running (between MPI_Init and MPI_Finalize)", call);
+}
+
+}  // namespace
+
+void check_mpi_runs(const char* call) {
+  if (!mpi_has_sessions && !has_mpi_world()) throw_not_running(call);
+}
+
 void check_comm(MPI_Comm comm, const char* call, const char* name) {
   const bool may_be_of_session = mpi_has_sessions && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
-  if (!has_mpi_world() && !may_be_of_session) {
-    throw_error(MPI_ERR_OTHER, "{}: MPI is not running (between MPI_Init and MPI_Finalize)", call);
-  }
+  if (!has_mpi_world() && !may_be_of_session) throw_not_running(call);
   if (comm == MPI_COMM_NULL) throw_error(MPI_ERR_COMM, "{}: {} = MPI_COMM_NULL", call, name);
   int is_inter = 0;
   check_mpi(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");

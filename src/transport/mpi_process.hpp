@@ -20,6 +20,9 @@ constexpr bool mpi_has_sessions = false;
 /// Between MPI_Init and MPI_Finalize.
 bool has_mpi_world() noexcept;
 bool is_finalized() noexcept;
+/// An error of `call` before MPI_Init and after MPI_Finalize; with an MPI that has sessions, there may be
+/// one.
+void check_mpi_runs(const char* call);
 /// An error unless MPI runs, and `comm`, which `call` has as its argument of this name, is one of one group.
 void check_comm(MPI_Comm comm, const char* call, const char* name = "comm");
 

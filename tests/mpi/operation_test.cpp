@@ -15,6 +15,7 @@
 #include "wisp/collectives.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/error.hpp"
+#include "wisp/wisp.h"
 #include "world.hpp"
 
 namespace wisp {
@@ -173,6 +174,49 @@ TEST(OperationTest, AFunctionThatThrowsDoesNoHarmToTheNextRun) {
   } catch (int thrown) {
     EXPECT_EQ(thrown, 8);
   }
+}
+
+bool operator_throws = false;
+
+void throw_or_add(void* left, void* right, int* count, MPI_Datatype*) {
+  if (operator_throws) throw 9;
+  for (int i = 0; i < *count; ++i) static_cast<int*>(right)[i] += static_cast<const int*>(left)[i];
+}
+
+TEST(OperationTest, AnOperatorOfMpiThatThrowsDoesNoHarmToTheNextRun) {
+  const Comm comm = world();
+  const Chain chain(comm);
+  MPI_Op add = MPI_OP_NULL;
+  MPI_Op_create(throw_or_add, 1, &add);
+  const int one = 1;
+  for (const bool throws : {true, false}) {
+    for (int call = 0; call < 3; ++call) {
+      operator_throws = throws && comm.rank() == 0;
+      int sum = 0;
+      try {
+        if (call == 0) comm.allreduce(item(one), item(sum), add);
+        if (call == 1) comm.reduce(item(one), item(sum), add, 0);
+        if (call == 2) chain.scan(item(one), item(sum), add);
+        EXPECT_TRUE(sum == comm.size() || throws || (call == 1 && comm.rank() > 0) || call == 2);
+      } catch (int thrown) {
+        EXPECT_EQ(thrown, 9);
+        EXPECT_TRUE(throws);
+      }
+    }
+  }
+  // The C interface lets nothing out.
+  WISP_Comm in_c = WISP_COMM_NULL;
+  ASSERT_EQ(WISP_Comm_duplicate(MPI_COMM_WORLD, &in_c), MPI_SUCCESS);
+  operator_throws = true;
+  int sum = 0;
+  const int error = WISP_Allreduce(&one, &sum, 1, MPI_INT, add, in_c);
+  EXPECT_TRUE(error == MPI_ERR_OTHER || (error == MPI_SUCCESS && comm.size() != 2));
+  if (error != MPI_SUCCESS) {
+    EXPECT_STREQ(WISP_Error_message(),
+                 "WISP_Allreduce: a function of the program has thrown what is no std::exception");
+  }
+  WISP_Comm_free(&in_c);
+  MPI_Op_free(&add);
 }
 
 TEST(OperationTest, OfAnOperatorThatIsNothingIsAnError) {

@@ -97,6 +97,9 @@ const std::vector<Case> cases = {
     {"operation_gather_gatherv", true, "rank 0 calls wisp::gather$|rank 1 calls wisp::gather where rank 0 calls wisp::gatherv", [](const Comm& c) {
        Ranks counts(3, 1), displacements{0, 1, 2};
        c.rank() == 1 ? c.gather(numbers.of(1), numbers.to(3), 0) : c.gatherv(numbers.of(1), blocks(counts, displacements), 0); }},
+    {"operation_sorts", true, "rank 2 calls wisp::sort where rank 0 calls wisp::nth_element", [](const Comm& c) { std::vector<int> few = {9, 3, 5}; if (c.rank() == 2) wisp::sort(c, few); else wisp::nth_element(c, few, 2); }},
+    {"operation_sort_barrier", true, "rank 1 calls wisp::rebalance where rank 0 calls wisp::barrier", [](const Comm& c) { std::vector<int> few = {9, 3, 5}; if (c.rank() == 1) wisp::rebalance(c, few); else c.barrier(); }},
+    {"order_of_members", true, "wisp::scan: the ranks do not agree on who is in the communicator", [](const Comm& c) { c.subset(c.rank() == 1 ? Ranks{1, 0, 2} : Ranks{0, 1, 2}).scan(numbers.of(1), numbers.to(1), MPI_SUM); }},
     {"operation_started", true, "rank 1 calls wisp::barrier where rank 0 calls wisp::bcast", [](const Comm& c) { (c.rank() == 1 ? c.ibarrier() : c.ibcast(numbers.of(4), 0)).wait(); }},
     {"operation_order", true, "rank 1 calls wisp::allreduce where rank 0 calls wisp::bcast", [](const Comm& c) {
        const auto first = [&] { c.bcast(numbers.of(4), 0); };

@@ -19,5 +19,7 @@ Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive);
 Task<> allgatherv_on(Channel channel, ConstBuffer send, std::byte* receive, std::vector<std::size_t> sizes);
 Task<> alltoall_on(Channel channel, ConstBuffer send, Buffer receive);
 Task<> allreduce_on(Channel channel, ConstBuffer send, Buffer receive, MPI_Op op);
+/// An error on all ranks unless all are in the operation of this name. O(log p α)
+Task<> compare_calls_on(Channel channel);
 
 }  // namespace wisp::detail

@@ -35,12 +35,9 @@ class FramePool {
   [[gnu::hot]] static void* take(std::size_t bytes) {
     const std::size_t index = class_of(bytes);
     if (index >= class_count) return allocate_large(bytes);
-    Block* block = heads_[index];
-    if (block == nullptr) {
-      at_thread_end<&FramePool::end>();
-      return ::operator new((index + 1) * granule);
-    }
-    heads_[index] = block->next;
+    Block* block = heads_->small[index];
+    if (block == nullptr) return ::operator new((index + 1) * granule);
+    heads_->small[index] = block->next;
     return block;
   }
 
@@ -50,13 +47,13 @@ class FramePool {
       release_large(memory, bytes);
       return;
     }
-    Block* head = heads_[index];
+    Block* head = heads_->small[index];
     const std::size_t resting = head == nullptr ? 0 : head->resting;
     // Threads that give back what others took would rest without bound.
-    if (resting * (index + 1) * granule >= most_of_class_at_rest_) {
+    if (resting * (index + 1) * granule >= most_of_class_at_rest_ || (head == nullptr && !has_heads())) {
       ::operator delete(memory);
     } else {
-      heads_[index] = ::new (memory) Block{head, resting + 1};
+      heads_->small[index] = ::new (memory) Block{head, resting + 1};
     }
   }
 
@@ -65,18 +62,19 @@ class FramePool {
 
   /// Frees what rests here: whoever comes next finds memory as in a new process, side by side.
   static void clear() noexcept {
+    if (heads_ == &no_heads_) return;
     const auto free_all = [](Block*& head) {
       while (head != nullptr) ::operator delete(std::exchange(head, head->next));
     };
-    for (Block*& head : heads_) free_all(head);
-    for (Block*& head : large_heads_) free_all(head);
+    for (Block*& head : heads_->small) free_all(head);
+    for (Block*& head : heads_->large) free_all(head);
     at_rest_ = 0;
   }
 
   /// How many blocks of this size rest here.
   static std::size_t resting_blocks(std::size_t bytes) noexcept {
     const std::size_t index = class_of(bytes);
-    const Block* head = index < class_count ? heads_[index] : nullptr;
+    const Block* head = index < class_count ? heads_->small[index] : nullptr;
     return head == nullptr ? 0 : head->resting;
   }
 
@@ -126,35 +124,51 @@ class FramePool {
   static void* allocate_large(std::size_t bytes) {
     if (!is_pooled(bytes)) return ::operator new(bytes);
     const LargeClass of = large_class_of(bytes);
-    Block* block = large_heads_[of.index];
-    if (block == nullptr) {
-      at_thread_end<&FramePool::end>();
-      return ::operator new(of.bytes);
-    }
-    large_heads_[of.index] = block->next;
+    Block* block = heads_->large[of.index];
+    if (block == nullptr) return ::operator new(of.bytes);
+    heads_->large[of.index] = block->next;
     at_rest_ -= of.bytes;
     return block;
   }
 
   static void release_large(void* memory, std::size_t bytes) noexcept {
-    if (!is_pooled(bytes) || at_rest_ + bytes > most_at_rest) {
+    if (!is_pooled(bytes) || at_rest_ + bytes > most_at_rest || !has_heads()) {
       ::operator delete(memory);
       return;
     }
     const LargeClass of = large_class_of(bytes);
     at_rest_ += of.bytes;
-    large_heads_[of.index] = ::new (memory) Block{large_heads_[of.index]};
+    heads_->large[of.index] = ::new (memory) Block{heads_->large[of.index]};
   }
 
   /// Frees what rests here; afterwards nothing does.
   static void end() noexcept {
     clear();
+    if (heads_ != &no_heads_) delete std::exchange(heads_, &no_heads_);
     most_of_class_at_rest_ = 0;
     at_rest_ = most_at_rest;
   }
 
-  static inline constinit thread_local Block* heads_[class_count + 1] = {};
-  static inline constinit thread_local Block* large_heads_[large_class_count] = {};
+  struct Heads {
+    Block* small[class_count + 1];
+    Block* large[large_class_count];
+  };
+
+  /// Whether there are lists for blocks to rest in: made for the first that comes.
+  static bool has_heads() noexcept {
+    return heads_ != &no_heads_ || make_heads();
+  }
+  [[gnu::noinline, gnu::cold]] static bool make_heads() noexcept {
+    auto* made = new (std::nothrow) Heads{};
+    if (made == nullptr) return false;
+    heads_ = made;
+    at_thread_end<&FramePool::end>();
+    return true;
+  }
+
+  // Apart from the thread's variables: of those, libraries that are loaded later get few bytes.
+  static inline constinit Heads no_heads_ = {};  ///< always empty
+  static inline constinit thread_local Heads* heads_ = &no_heads_;
   static inline constinit thread_local std::size_t most_of_class_at_rest_ = std::size_t{16} << 20;
   static inline constinit thread_local std::size_t at_rest_ = 0;
   static inline constinit thread_local std::size_t live_ = 0;
