@@ -194,9 +194,9 @@ TEST(OperationTest, AnOperatorOfMpiThatThrowsDoesNoHarmToTheNextRun) {
       operator_throws = throws && comm.rank() == 0;
       int sum = 0;
       try {
-        if (call == 0) comm.allreduce(item(one), item(sum), add);
-        if (call == 1) comm.reduce(item(one), item(sum), add, 0);
-        if (call == 2) chain.scan(item(one), item(sum), add);
+        if (call == 0) comm.allreduce(buffer_of(one), buffer_of(sum), add);
+        if (call == 1) comm.reduce(buffer_of(one), buffer_of(sum), add, 0);
+        if (call == 2) chain.scan(buffer_of(one), buffer_of(sum), add);
         EXPECT_TRUE(sum == comm.size() || throws || (call == 1 && comm.rank() > 0) || call == 2);
       } catch (int thrown) {
         EXPECT_EQ(thrown, 9);
