@@ -119,6 +119,12 @@ class [[nodiscard]] Task {
 namespace detail {
 
 template <class T>
+Task<T> after(Task<> first, Task<T> then) {
+  co_await std::move(first);
+  co_return co_await std::move(then);
+}
+
+template <class T>
 Task<T> TaskPromise<T>::get_return_object() noexcept {
   return Task<T>(std::coroutine_handle<TaskPromise>::from_promise(*this));
 }

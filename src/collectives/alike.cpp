@@ -58,14 +58,9 @@ TwoSaid said_of_same_call(const char* call, const Difference& found) {
     throw_error(MPI_ERR_COMM, "{}: the ranks do not agree on who is in the communicator, or in which order",
                 call);
   }
-  if (found.count == 0) {
-    throw_error(MPI_ERR_OTHER, "{}: a rank does not call what rank 0 calls: a collective of a chain, or none",
-                call);
-  }
-  if (found.values.empty()) {  // what came were no words of a call
-    throw_error(MPI_ERR_OTHER,
-                "{}: rank {} does not call what rank 0 calls: a collective of a chain, or none", call,
-                found.rank);
+  if (found.count == 0 || found.values.empty()) {  // what came were no words of a call
+    throw_error(MPI_ERR_OTHER, "{}: {} does not call what rank 0 calls: a collective of a chain, or none",
+                call, found.count == 0 ? "a rank" : formatted("rank {}", found.rank));
   }
   const std::string here = text_in(found.values, 0, name_words);
   const std::string there = text_in(found.root_values, 0, name_words);

@@ -58,19 +58,6 @@ struct ChannelsOf<Comm> {
   static const ContextPtr& context(const Comm& comm) { return CommAccess::context(comm); }
 };
 
-/// After the ranks have compared what they call.
-template <class Channel>
-Task<> run_checked(Channel channel, const char* call, Alike alike, Task<> run) {
-  co_await check_alike(std::move(channel), call, alike);
-  co_await std::move(run);
-}
-
-/// After all ranks have waited for each other.
-inline Task<> run_after_barrier(Channel channel, Task<> run) {
-  co_await barrier_on(std::move(channel));
-  co_await std::move(run);
-}
-
 /// On a Comm or a Chain; `run(channel)` gives the task of one run, `run.own_arguments(kept)` lets it have
 /// datatypes and arrays of its own, `run.alike()` is what all ranks say alike, and after
 /// `run.prepare_to_repeat()` one run follows the other everywhere.
@@ -101,10 +88,10 @@ class OperationOn final : public OperationBody {
   Task<> begin_together(typename Channels::Type channel, bool meets) const {
     Task<> run = run_(typename Channels::Type(channel));
     if constexpr (std::is_same_v<On, Comm>) {
-      if (meets) run = run_after_barrier(channel, std::move(run));
+      if (meets) run = after(barrier_on(channel), std::move(run));
     }
     if (!context()->world->checks_calls()) return run;
-    return run_checked(std::move(channel), call_, run_.alike(), std::move(run));
+    return after(check_alike(std::move(channel), call_, run_.alike()), std::move(run));
   }
   auto channel() const { return fixed_ ? *fixed_ : Channels::make(on_, call_, own_tag_); }
 
