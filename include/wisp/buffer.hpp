@@ -12,7 +12,6 @@
 #include <span>
 #include <tuple>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 
 #include "wisp/detail/as_size.hpp"
@@ -127,11 +126,12 @@ struct StructMember {
   MPI_Aint offset;
   int count;
   MPI_Datatype type;
+
+  auto operator<=>(const StructMember&) const = default;
 };
-/// That of the struct, from the list of all that were made, or made of its members.
-MPI_Datatype kept_datatype(const std::type_info& of);
-MPI_Datatype keep_datatype(const std::type_info& of, std::span<const StructMember> members,
-                           std::size_t bytes);
+/// From the list of all that were made, or made of the members. (It knows no names of types: those of unnamed
+/// namespaces can be the same in two files.)
+MPI_Datatype struct_type(std::span<const StructMember> members, std::size_t bytes);
 
 /// Of T, whose own or whose base's it is.
 template <class T, class Of, class M>
@@ -150,13 +150,10 @@ StructMember struct_member(M Of::*member) {
 template <HasMembers T>
 MPI_Datatype datatype_of_struct() {
   static_assert(std::is_trivially_copyable_v<T>, "wisp::members_of: the struct is not trivially copyable");
-  const MPI_Datatype kept = kept_datatype(typeid(T));
-  if (kept != MPI_DATATYPE_NULL) [[likely]]
-    return kept;
   return std::apply(
       [](auto... members) {
         const StructMember all[] = {struct_member<T>(members)...};
-        return keep_datatype(typeid(T), all, sizeof(T));
+        return struct_type(all, sizeof(T));
       },
       members_of<T>);
 }
@@ -165,11 +162,8 @@ template <IsArrayOfThose T>
 MPI_Datatype datatype_of_array() {
   using Element = typename Elements<T>::Type;
   static_assert(Elements<T>::count > 0, "wisp::datatype_of: an array of nothing");
-  const MPI_Datatype kept = kept_datatype(typeid(T));
-  if (kept != MPI_DATATYPE_NULL) [[likely]]
-    return kept;
   const StructMember all[] = {{0, Elements<T>::count, datatype_of<Element>()}};
-  return keep_datatype(typeid(T), all, sizeof(T));
+  return struct_type(all, sizeof(T));
 }
 
 /// `length` elements of so many `bytes`, the next of which are `stride` elements further.

@@ -1,10 +1,11 @@
 // Datatypes of structs, of strided views, and of arrays with gaps.
 
+#include <algorithm>
 #include <climits>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -17,10 +18,10 @@ namespace wisp::detail {
 namespace {
 
 /// Datatypes of the process, as long as MPI is there.
-template <class Key>
+template <class Key, class Before = std::less<Key>>
 struct KeptTypes {
   std::mutex mutex;
-  std::map<Key, MPI_Datatype> of;
+  std::map<Key, MPI_Datatype, Before> of;
 
   static std::shared_ptr<KeptTypes> of_this_process() {
     check_mpi_runs("wisp::datatype_of");
@@ -31,7 +32,14 @@ struct KeptTypes {
     of.clear();
   }
 };
-using KeptStructs = KeptTypes<std::type_index>;
+/// Its bytes, and its members in a vector, or in a span of whoever looks for it.
+struct StructBefore {
+  using is_transparent = void;
+  bool operator()(const auto& a, const auto& b) const {
+    return a.first != b.first ? a.first < b.first : std::ranges::lexicographical_compare(a.second, b.second);
+  }
+};
+using KeptStructs = KeptTypes<std::pair<std::size_t, std::vector<StructMember>>, StructBefore>;
 /// An element, and the numbers of `strided_type`.
 using KeptArrays = KeptTypes<std::pair<MPI_Datatype, std::vector<MPI_Aint>>>;
 
@@ -61,18 +69,11 @@ MPI_Datatype repeated(MPI_Datatype type, const Dimension& dimension) {
 
 }  // namespace
 
-MPI_Datatype kept_datatype(const std::type_info& of) {
+MPI_Datatype struct_type(std::span<const StructMember> members, std::size_t bytes) {
   const auto kept = KeptStructs::of_this_process();
   const std::lock_guard lock(kept->mutex);
-  const auto found = kept->of.find(of);
-  return found == kept->of.end() ? MPI_DATATYPE_NULL : found->second;
-}
-
-MPI_Datatype keep_datatype(const std::type_info& of, std::span<const StructMember> members,
-                           std::size_t bytes) {
-  const auto kept = KeptStructs::of_this_process();
-  const std::lock_guard lock(kept->mutex);
-  if (const auto found = kept->of.find(of); found != kept->of.end()) return found->second;
+  if (const auto found = kept->of.find(std::pair(bytes, members)); found != kept->of.end())
+    return found->second;
   std::vector<int> counts;
   std::vector<MPI_Aint> offsets;
   std::vector<MPI_Datatype> types;
@@ -85,7 +86,7 @@ MPI_Datatype keep_datatype(const std::type_info& of, std::span<const StructMembe
   check_mpi(MPI_Type_create_struct(static_cast<int>(counts.size()), counts.data(), offsets.data(),
                                    types.data(), &made),
             "MPI_Type_create_struct");
-  return kept->of[of] = resized(made, static_cast<MPI_Aint>(bytes));
+  return kept->of[{bytes, {members.begin(), members.end()}}] = resized(made, static_cast<MPI_Aint>(bytes));
 }
 
 MPI_Datatype make_run(MPI_Datatype element, std::size_t length, std::ptrdiff_t stride, std::size_t bytes) {

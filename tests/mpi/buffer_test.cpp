@@ -164,6 +164,13 @@ TEST(BufferTest, AMergeSeesStructsAsTheyLieInMemory) {
   }
 }
 
+// Names of types do not tell types of unnamed namespaces apart, with some compilers.
+TEST(BufferTest, DatatypesAreKeptByTheirLayout) {
+  EXPECT_EQ(datatype_of<int[2]>(), (datatype_of<std::array<int, 2>>()));
+  EXPECT_NE(datatype_of<int[2]>(), datatype_of<test::Item>());
+  EXPECT_NE(datatype_of<int[2]>(), datatype_of<int[3]>());
+}
+
 TEST(BufferTest, CountsWithoutASignAreNeverNegative) {
   const std::vector<std::uint32_t> numbers = {1, 3'000'000'000};
   const Integers integers(numbers);
