@@ -180,7 +180,7 @@ int WISP_Chain_of_neighbors(WISP_Comm comm, int left, int right, int rank, int s
 
 int WISP_Chain_free(WISP_Chain* chain) {
   return guarded("WISP_Chain_free", [&] {
-    chain_of(out(chain, "chain"));
+    check_thread_of(detail::ChainAccess::context(chain_of(out(chain, "chain"))));
     delete *chain;
     *chain = WISP_CHAIN_NULL;
   });

@@ -91,7 +91,7 @@ int WISP_Comm_to_mpi(WISP_Comm comm, MPI_Comm* newcomm) {
 
 int WISP_Comm_free(WISP_Comm* comm) {
   return guarded("WISP_Comm_free", [&] {
-    comm_of(out(comm, "comm"));
+    check_thread_of(detail::CommAccess::context(comm_of(out(comm, "comm"))));
     delete *comm;
     *comm = WISP_COMM_NULL;
   });

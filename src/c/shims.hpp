@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "c/handle.hpp"
+#include "comm/comm_access.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/comm.hpp"
 #include "wisp/error.hpp"
@@ -42,6 +43,11 @@ using detail::as_size;
 
 /// Keeps the sentence for WISP_Error_message, with the C name of the call; gives the class.
 int keep_error(const char* call, int error_class, const std::string& sentence) noexcept;
+
+/// Throws where this thread may not free what others use.
+inline void check_thread_of(const detail::ContextPtr& context) {
+  if (context) context->world->engine().check_thread("wisp::Comm");
+}
 
 /// Runs `body`; an exception becomes its error class.
 template <class Body>

@@ -19,6 +19,7 @@ using detail::ContextPtr;
 
 Chain::Chain(const Comm& comm) {
   if (!comm.is_member()) return;
+  CommAccess::world(comm).engine().check_thread("wisp::Chain");
   context_ = CommAccess::context(comm);
   const auto address = [&](int rank) {
     return rank < 0 || rank >= comm.size() ? Address() : Address{comm.group().to_world(rank)};

@@ -71,6 +71,7 @@ void refuse_creation(const Comm& comm, const Error& error) {
 Neighborhood::Neighborhood(const Comm& comm, const Stencil& stencil) {
   constexpr const char* call = "wisp::Neighborhood";
   check_usable(comm, call);
+  CommAccess::world(comm).engine().check_thread(call);
   if (stencil.torus().size() != comm.size()) {
     throw_error(MPI_ERR_DIMS, "{}: the torus {} has {} ranks, but the communicator {}", call,
                 joined(stencil.torus().dims(), " x "), stencil.torus().size(), comm.size());
@@ -105,6 +106,7 @@ Neighborhood Neighborhood::adjacent(const Comm& comm, std::span<const int> sourc
                                     std::span<const int> targets) {
   constexpr const char* call = "wisp::Neighborhood::adjacent";
   check_usable(comm, call);
+  CommAccess::world(comm).engine().check_thread(call);
   made_on_all(comm, [&] { check_lists(call, comm, sources, targets); });
   if (compares_creation(comm)) {
     comm.run(check(comm, {sources.begin(), sources.end()}, {targets.begin(), targets.end()}));

@@ -3,8 +3,11 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include <algorithm>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "wisp/error.hpp"
 
@@ -48,16 +51,35 @@ std::shared_ptr<T> attribute_of(MPI_Comm comm, Make make) {
     check_mpi(MPI_Comm_get_attr(comm, keyval, &found, &exists), "MPI_Comm_get_attr");
     return exists != 0 ? *static_cast<std::shared_ptr<T>*>(found) : nullptr;
   };
-  {
-    const std::lock_guard lock(attributes_mutex());
-    if (std::shared_ptr<T> found = look()) return found;
+  // Making one may wait for other processes, in collective calls of one thread: another one that wants the
+  // same waits for it. Not destroyed: static destructors may call, too.
+  struct Making {
+    std::vector<MPI_Comm> comms;
+    std::condition_variable fewer;
+  };
+  static Making& making = *new Making;
+  std::unique_lock lock(attributes_mutex());
+  std::shared_ptr<T> found;
+  making.fewer.wait(lock, [&] { return (found = look()) || std::ranges::count(making.comms, comm) == 0; });
+  if (found) return found;
+  making.comms.push_back(comm);
+  const auto end_making = [&] {
+    if (!lock.owns_lock()) lock.lock();
+    std::erase(making.comms, comm);
+    making.fewer.notify_all();
+  };
+  try {
+    lock.unlock();
+    auto held = std::make_unique<std::shared_ptr<T>>(make());
+    lock.lock();
+    check_mpi(MPI_Comm_set_attr(comm, keyval, held.get()), "MPI_Comm_set_attr");
+    found = *held.release();
+  } catch (...) {
+    end_making();
+    throw;
   }
-  // This may wait for other processes. Another thread that has made one meanwhile was the first.
-  auto held = std::make_unique<std::shared_ptr<T>>(make());
-  const std::lock_guard lock(attributes_mutex());
-  if (std::shared_ptr<T> found = look()) return found;
-  check_mpi(MPI_Comm_set_attr(comm, keyval, held.get()), "MPI_Comm_set_attr");
-  return *held.release();
+  end_making();
+  return found;
 }
 
 }  // namespace wisp::detail

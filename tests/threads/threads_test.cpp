@@ -168,6 +168,49 @@ TEST_F(ThreadsTest, EachMakesHandlesOfC) {
   for (MPI_Comm& comm : below) MPI_Comm_free(&comm);
 }
 
+TEST_F(ThreadsTest, SeveralDuplicateOneCommunicator) {
+  for (int round = 0; round < 10; ++round) {
+    MPI_Comm below = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &below);
+    std::vector<Comm> made(thread_count);
+    in_threads([&](int t) { made[static_cast<std::size_t>(t)] = Comm::duplicate(below); });
+    for (const Comm& comm : made) {
+      int sum = 0;
+      comm.allreduce(buffer_of(std::as_const(round)), buffer_of(sum), MPI_SUM);
+      ASSERT_EQ(sum, round * comm.size());
+    }
+    made.clear();
+    MPI_Comm_free(&below);
+  }
+}
+
+TEST_F(ThreadsTest, AHandleIsFreedWhileAnotherThreadWaitsForAMessageOnIt) {
+  WISP_Comm same = WISP_COMM_NULL;
+  ASSERT_EQ(WISP_Comm_duplicate(MPI_COMM_SELF, &same), MPI_SUCCESS);
+  for (const bool probes : {false, true}) {
+    WISP_Comm comm = WISP_COMM_NULL;
+    ASSERT_EQ(WISP_Comm_duplicate(MPI_COMM_SELF, &comm), MPI_SUCCESS);
+    int value = 0;
+    std::atomic<bool> begins = false;
+    std::thread waiting([&] {
+      begins = true;
+      MPI_Status status;
+      EXPECT_EQ(probes ? WISP_Probe(0, 7, comm, &status) : WISP_Recv(&value, 1, MPI_INT, 0, 7, comm, &status),
+                MPI_SUCCESS);
+      EXPECT_EQ(status.MPI_SOURCE, 0);
+    });
+    while (!begins) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(WISP_Comm_free(&comm), MPI_SUCCESS);
+    const int sent = 5;
+    EXPECT_EQ(WISP_Send(&sent, 1, MPI_INT, 0, 7, same), MPI_SUCCESS);
+    waiting.join();
+    if (probes) WISP_Recv(&value, 1, MPI_INT, 0, 7, same, MPI_STATUS_IGNORE);
+    EXPECT_EQ(value, sent);
+  }
+  WISP_Comm_free(&same);
+}
+
 TEST_F(ThreadsTest, EachMakesCommunicatorsOfItsOwn) {
   std::vector<MPI_Comm> below(thread_count);
   for (MPI_Comm& comm : below) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -460,7 +503,17 @@ TEST(ThreadLevelTest, BelowFunneledOnlyTheMainThreadCalls) {
   refused("wisp::Comm::to_mpi", [&] { comm.to_mpi(); });
   refused("wisp::Comm::duplicate", [&] { Comm::duplicate(MPI_COMM_WORLD); });
   refused("wisp::Comm::attach", [&] { Comm::attach(MPI_COMM_SELF); });
-  refused("wisp::Chain::barrier", [&] { Chain(comm).barrier(); });
+  const Chain chain(comm);
+  refused("wisp::Chain::barrier", [&] { chain.barrier(); });
+  refused("wisp::Chain", [&] { static_cast<void>(Chain(comm)); });
+  refused("wisp::Neighborhood", [&] { Neighborhood::adjacent(comm, {}, {}); });
+  WISP_Comm handle = WISP_COMM_NULL;
+  ASSERT_EQ(WISP_Comm_duplicate(MPI_COMM_WORLD, &handle), MPI_SUCCESS);
+  std::thread([&] {
+    EXPECT_NE(WISP_Comm_free(&handle), MPI_SUCCESS);
+    EXPECT_EQ(std::string(WISP_Error_message()).find("WISP_Comm_free: called by another thread"), 0u);
+  }).join();
+  EXPECT_EQ(WISP_Comm_free(&handle), MPI_SUCCESS);
   Request request = comm.ibarrier();
   refused("wisp::Request::wait", [&] { request.wait(); });
   request.wait();
