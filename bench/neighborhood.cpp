@@ -274,16 +274,6 @@ void bench_neighborhood_setup(const Options& options) {
            MPI_Comm graph = make_graph(on);
            MPI_Comm_free(&graph);
          }},
-        {"MPI_Dist_graph_create",
-         [&](int) {
-           const int rank = comm.rank();
-           const auto degree = static_cast<int>(targets.size());
-           MPI_Comm graph = MPI_COMM_NULL;
-           detail::check_mpi(MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &degree, targets.data(),
-                                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph),
-                             "MPI_Dist_graph_create");
-           MPI_Comm_free(&graph);
-         }},
         {"create", [&](int) { const Neighborhood made(comm, Stencil(torus, of.offsets)); }},
         {"alltoall_init", [&](int) {
            const Neighborhood made(comm, fresh.back());

@@ -203,7 +203,9 @@ Command add_simulate(CLI::App& app) {
             check_writable("simulate", json);
             check_writable("simulate", arguments->cluster.trace);
             place_ranks(*arguments);
-            benchmark.simulate(arguments->options, arguments->cluster);
+            int rank = 0;
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+            if (rank == 0) benchmark.simulate(arguments->options, arguments->cluster);
             return 0;
           }};
 }

@@ -179,11 +179,11 @@ CLI::Validator one_of(const std::vector<std::string>& names) {
       fmt::format("{{{}}}", fmt::join(names, ",")));
 }
 
-CLI::Validator with_unit(const std::map<std::string, double>& units) {
+CLI::Validator with_unit(const std::map<std::string, double>& units, Zero zero) {
   std::vector<std::string> names;
   for (const auto& [name, factor] : units) names.push_back(name);
   return CLI::Validator(
-      [units, names](std::string& text) -> std::string {
+      [units, names, zero](std::string& text) -> std::string {
         std::size_t used = 0;
         double number = 0;
         try {
@@ -194,7 +194,7 @@ CLI::Validator with_unit(const std::map<std::string, double>& units) {
         const auto unit = units.find(text.substr(used));
         if (unit == units.end())
           return "'" + text + "' needs a unit: " + fmt::format("{}", fmt::join(names, ", "));
-        if (!(number > 0)) return "'" + text + "' is not above 0";
+        if (!(number > 0) && !(number == 0 && zero == Zero::allowed)) return "'" + text + "' is not above 0";
         if (!std::isfinite(number * unit->second)) return "'" + text + "' is no number that a computer has";
         text = fmt::format("{}", number * unit->second);
         return {};

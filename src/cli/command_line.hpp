@@ -16,7 +16,8 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 CLI::Validator one_of(const std::vector<std::string>& names);
 
 /// Turns "2us" into "2e-6": a positive number and one of the units. (CLI11's own allows no '/' in a unit.)
-CLI::Validator with_unit(const std::map<std::string, double>& units);
+enum class Zero { refused, allowed };
+CLI::Validator with_unit(const std::map<std::string, double>& units, Zero zero = Zero::refused);
 
 /// A script that completes commands, options and their values.
 std::string completion(const CLI::App& app, const std::string& shell);

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -108,7 +111,10 @@ int trace(const TraceArguments& arguments) {
   out << (is_picture ? picture(timeline, window)
                      : page(timeline, window, fs::path(arguments.file).filename().string()));
   out.close();
-  if (!out) throw BadInput(fmt::format("wisp trace: {} cannot be written", arguments.output));
+  if (!out) {
+    throw BadInput(
+        fmt::format("wisp trace: {} cannot be written: {}", arguments.output, std::strerror(errno)));
+  }
   double in_messages = 0;
   for (const detail::PathStep& step : timeline.critical_path)
     in_messages += step.message >= 0 ? step.end - step.begin : 0;
@@ -127,11 +133,12 @@ Command add_trace(CLI::App& app) {
   command->add_option("FILE", arguments->file, "The trace: the value of WISP_TRACE")->required();
   command->add_option("--output", arguments->output,
                       "The page, or, with the ending .svg, the picture alone; without it, FILE.html");
-  const CLI::Validator seconds = with_unit({{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
+  const std::map<std::string, double> seconds = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
   command
       ->add_option("--begin", arguments->begin, "Draw from here on, as in 20ms; without it, from the start")
-      ->transform(seconds);
-  command->add_option("--end", arguments->end, "Draw up to here; without it, to the end")->transform(seconds);
+      ->transform(with_unit(seconds, Zero::allowed));
+  command->add_option("--end", arguments->end, "Draw up to here; without it, to the end")
+      ->transform(with_unit(seconds));
   command->add_option("--messages", arguments->messages, "Draw no more than these")
       ->check(CLI::Range(0, std::numeric_limits<int>::max()))
       ->capture_default_str();

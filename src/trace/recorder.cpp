@@ -1,5 +1,8 @@
 #include "trace/recorder.hpp"
 
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -14,9 +17,16 @@
 
 namespace wisp::detail {
 
-TraceFile::TraceFile(std::string name) : name_(std::move(name)), file_(std::fopen(name_.c_str(), "wb")) {
+// Emptied once it is locked: what another one writes is left as it is.
+TraceFile::TraceFile(std::string name) : name_(std::move(name)), file_(std::fopen(name_.c_str(), "ab")) {
   if (file_ == nullptr)
     throw_error(MPI_ERR_FILE, "wisp: the trace {} cannot be written: {}", name_, std::strerror(errno));
+  const int file = fileno(file_.get());
+  if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw_error(MPI_ERR_FILE_IN_USE, "wisp: the trace {} cannot be written: another recorder writes it",
+                name_);
+  if (ftruncate(file, 0) != 0 && errno != EINVAL)  // EINVAL: it is no file on a disk
+    throw_error(MPI_ERR_FILE, "wisp: the trace {} cannot be emptied: {}", name_, std::strerror(errno));
 }
 
 void TraceFile::append(const std::vector<std::byte>& chunk) noexcept {
@@ -89,6 +99,20 @@ bool is_spawned() {
   return parent != MPI_COMM_NULL;
 }
 
+/// NAME.RANK, or NAME.copyN.RANK where the copies of wisp before have theirs in this process: a program that
+/// has wisp in it and runs on the preload, or one with several plugins.
+std::shared_ptr<TraceFile> file_of_copy(const std::string& name, int rank) {
+  constexpr int most = 64;
+  for (int copy = 1;; ++copy) {
+    try {
+      return std::make_shared<TraceFile>(
+          formatted("{}{}.{}", name, copy > 1 ? formatted(".copy{}", copy) : "", rank));
+    } catch (const Error& error) {
+      if (error.error_class() != MPI_ERR_FILE_IN_USE || copy == most) throw;
+    }
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Recorder> recorder_of_environment(MPI_Comm any) {
@@ -103,8 +127,7 @@ std::unique_ptr<Recorder> recorder_of_environment(MPI_Comm any) {
   int length = 0;
   check_mpi(MPI_Get_processor_name(host, &length), "MPI_Get_processor_name");
   try {
-    const auto file =
-        std::make_shared<TraceFile>(formatted("{}{}.{}", name, is_spawned() ? ".spawned" : "", rank));
+    const auto file = file_of_copy(formatted("{}{}", name, is_spawned() ? ".spawned" : ""), rank);
     return std::make_unique<Recorder>(rank, ranks, host, TraceClock(), file);
   } catch (const Error& error) {  // of one rank alone: the program goes on, and the others do
     std::fprintf(stderr, "%s (WISP_TRACE = %s): nothing is recorded\n", error.what(), name);

@@ -84,10 +84,11 @@ Message* SimulatedCluster::send(int source, const ConstBuffer& buffer, int desti
   // LogGP with one port: the sender is busy for o, its port for the bytes, then they travel for L.
   sender.clock += options_.overhead;
   packet->arrival = sender.clock;
-  const bool shares_port = has_nodes_ && !stays(source, destination);
+  const bool leaves_node = has_nodes_ ? !stays(source, destination) : source != destination;
+  const bool shares_port = has_nodes_ && leaves_node;
   sender.counters.messages_sent += 1;
   sender.counters.bytes_sent += bytes;
-  if (shares_port) {
+  if (leaves_node) {
     messages_between_ += 1;
     bytes_between_ += bytes;
   }

@@ -2,6 +2,7 @@
 
 usage: command_line_test.py WISP MPIRUN…
 """
+import json
 import os
 import pathlib
 import shutil
@@ -66,6 +67,16 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(self.refuse(*arguments, "/no/such/folder/file"),
                              f"wisp {arguments[0]}: /no/such/folder/file cannot be written: No such file or directory")
             self.assertIn("/tmp cannot be written: Is a directory", self.refuse(*arguments, "/tmp"))
+
+    def test_one_rank_simulates(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "rows"
+            result = run("simulate", "split", "--ranks", "16", "--json", str(file), ranks=3)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            alone = run("simulate", "split", "--ranks", "16", ranks=1)
+            self.assertEqual(len(result.stdout.splitlines()), len(alone.stdout.splitlines()))
+            for line in file.read_text().splitlines():
+                json.loads(line)
 
     def test_a_full_disk_is_an_error(self):
         result = run("simulate", "collective", "--op", "bcast", "--ranks", "8", "--json", "/dev/full", ranks=1)

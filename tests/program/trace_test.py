@@ -107,6 +107,18 @@ class Trace(unittest.TestCase):
         self.assertIn("run.trace is the trace", self.refused(str(self.file), "--output", str(self.file)))
         self.assertEqual(self.file.read_bytes(), whole)
 
+    def test_a_program_with_wisp_on_the_preload(self):
+        program = ["--calls", "all", "--after", "0", "--", WISP, "groups"]
+        result = run("run", *program, ranks=2, trace=self.file)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for copy in "run.trace", "run.trace.copy2":
+            result = run("trace", str(self.file.with_name(copy)))
+            self.assertIn("2 ranks, ", result.stdout, result.stderr)
+
+    def test_from_the_start(self):
+        self.simulate()
+        self.assertEqual(self.page("--begin", "0us")[1].count("<line "), 12)
+
     def test_a_trace_that_cannot_be_written(self):
         result = run("groups", ranks=2, trace="/no/such/folder/trace")
         self.assertEqual(result.returncode, 0, result.stderr)  # the program has nothing to do with it

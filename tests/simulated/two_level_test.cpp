@@ -183,6 +183,23 @@ Leaving leaving(const SimulationOptions& cluster, Run run) {
   return {report.messages_between_nodes, report.bytes_between_nodes};
 }
 
+TEST(TwoLevelTest, WithoutNodesEachRankHasOneOfItsOwn) {
+  SimulationOptions cluster;
+  cluster.ranks = 5;
+  const auto run = [](const Comm& comm) -> Task<> {
+    int value = 1;
+    co_await bcast(comm, buffer_of(value), 0);
+    co_await send(comm, buffer_of(value), comm.rank(), 1);  // leaves no node
+    co_await receive(comm, buffer_of(value), comm.rank(), 1);
+  };
+  const Leaving with_none = leaving(cluster, run);
+  cluster.nodes = {0, 1, 2, 3, 4};
+  const Leaving with_own = leaving(cluster, run);
+  EXPECT_EQ(with_none.messages, 4u);
+  EXPECT_EQ(with_none.messages, with_own.messages);
+  EXPECT_EQ(with_none.bytes, with_own.bytes);
+}
+
 /// With n bytes, N nodes of M ranks, or of several sizes.
 TEST(TwoLevelTest, AsManyMessagesLeaveNodesAsNodesNeed) {
   constexpr std::uint64_t n = 24;
