@@ -120,7 +120,7 @@ namespace detail {
 
 template <class T>
 Task<T> after(Task<> first, Task<T> then) {
-  co_await std::move(first);
+  co_await Task<>(std::move(first));  // its frame is not kept any longer
   co_return co_await std::move(then);
 }
 

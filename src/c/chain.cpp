@@ -179,11 +179,8 @@ int WISP_Chain_of_neighbors(WISP_Comm comm, int left, int right, int rank, int s
 }
 
 int WISP_Chain_free(WISP_Chain* chain) {
-  return guarded("WISP_Chain_free", [&] {
-    check_thread_of(detail::ChainAccess::context(chain_of(out(chain, "chain"))));
-    delete *chain;
-    *chain = WISP_CHAIN_NULL;
-  });
+  return guarded("WISP_Chain_free",
+                 [&] { free_handle(*chain, detail::ChainAccess::context(chain_of(out(chain, "chain")))); });
 }
 
 int WISP_Chain_rank(WISP_Chain chain, int* rank) {

@@ -90,11 +90,8 @@ int WISP_Comm_to_mpi(WISP_Comm comm, MPI_Comm* newcomm) {
 }
 
 int WISP_Comm_free(WISP_Comm* comm) {
-  return guarded("WISP_Comm_free", [&] {
-    check_thread_of(detail::CommAccess::context(comm_of(out(comm, "comm"))));
-    delete *comm;
-    *comm = WISP_COMM_NULL;
-  });
+  return guarded("WISP_Comm_free",
+                 [&] { free_handle(*comm, detail::CommAccess::context(comm_of(out(comm, "comm")))); });
 }
 
 int WISP_Comm_rank(WISP_Comm comm, int* rank) {

@@ -167,9 +167,8 @@ int WISP_Neighborhood_degrees(WISP_Neighborhood neighborhood, int* indegree, int
 
 int WISP_Neighborhood_free(WISP_Neighborhood* neighborhood) {
   return guarded("WISP_Neighborhood_free", [&] {
-    check_thread_of(detail::CommAccess::context(neighborhood_of(out(neighborhood, "neighborhood")).comm()));
-    delete *neighborhood;
-    *neighborhood = WISP_NEIGHBORHOOD_NULL;
+    const Comm& comm = neighborhood_of(out(neighborhood, "neighborhood")).comm();
+    free_handle(*neighborhood, detail::CommAccess::context(comm));
   });
 }
 

@@ -21,14 +21,15 @@ using namespace wisp::c;
   void *buf, Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag
 #define WISP_REPLACED to_receive(buf, count, datatype, "count"), dest, sendtag, source, recvtag
 
+// Those that block have a copy: another thread may free the handle meanwhile.
 #define WISP_LIST(...) __VA_ARGS__
-#define WISP_SENDS(name, parameters, call)              \
-  int name(WISP_LIST parameters, WISP_Comm comm) {      \
-    return guarded(#name, [&] { comm_of(comm).call; }); \
+#define WISP_SENDS(name, parameters, call)                    \
+  int name(WISP_LIST parameters, WISP_Comm comm) {            \
+    return guarded(#name, [&] { Comm(comm_of(comm)).call; }); \
   }
-#define WISP_RECEIVES(name, parameters, call)                               \
-  int name(WISP_LIST parameters, WISP_Comm comm, MPI_Status* status) {      \
-    return guarded(#name, [&] { put_status(status, comm_of(comm).call); }); \
+#define WISP_RECEIVES(name, parameters, call)                                     \
+  int name(WISP_LIST parameters, WISP_Comm comm, MPI_Status* status) {            \
+    return guarded(#name, [&] { put_status(status, Comm(comm_of(comm)).call); }); \
   }
 #define WISP_STARTS(name, parameters, call)                                                   \
   int name(WISP_LIST parameters, WISP_Comm comm, WISP_Request* request) {                     \
@@ -56,7 +57,7 @@ WISP_MESSAGES(, int)
 WISP_MESSAGES(_c, MPI_Count)
 
 int WISP_Probe(int source, int tag, WISP_Comm comm, MPI_Status* status) {
-  return guarded("WISP_Probe", [&] { put_status(status, comm_of(comm).probe(source, tag)); });
+  return guarded("WISP_Probe", [&] { put_status(status, Comm(comm_of(comm)).probe(source, tag)); });
 }
 
 int WISP_Iprobe(int source, int tag, WISP_Comm comm, int* flag, MPI_Status* status) {

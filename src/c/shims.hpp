@@ -3,6 +3,7 @@
 #include <array>
 #include <exception>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,9 +45,13 @@ using detail::as_size;
 /// Keeps the sentence for WISP_Error_message, with the C name of the call; gives the class.
 int keep_error(const char* call, int error_class, const std::string& sentence) noexcept;
 
-/// Throws where this thread may not free what others use.
-inline void check_thread_of(const detail::ContextPtr& context) {
-  if (context) context->world->engine().check_thread("wisp::Comm");
+/// Frees what is on this context: while no other thread looks at it, and where this one may.
+template <class Object>
+void free_handle(Object*& handle, const detail::ContextPtr& of) {
+  const detail::ContextPtr context = of;  // the World may go with it, but not while it is held
+  std::optional<detail::EngineLock> lock;
+  if (context) lock.emplace(context->world->engine(), "wisp::Comm");
+  delete std::exchange(handle, nullptr);
 }
 
 /// Runs `body`; an exception becomes its error class.

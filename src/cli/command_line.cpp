@@ -194,7 +194,8 @@ CLI::Validator with_unit(const std::map<std::string, double>& units, Zero zero) 
         const auto unit = units.find(text.substr(used));
         if (unit == units.end())
           return "'" + text + "' needs a unit: " + fmt::format("{}", fmt::join(names, ", "));
-        if (!(number > 0) && !(number == 0 && zero == Zero::allowed)) return "'" + text + "' is not above 0";
+        if (zero == Zero::allowed && !(number >= 0)) return "'" + text + "' is below 0";
+        if (zero == Zero::refused && !(number > 0)) return "'" + text + "' is not above 0";
         if (!std::isfinite(number * unit->second)) return "'" + text + "' is no number that a computer has";
         text = fmt::format("{}", number * unit->second);
         return {};

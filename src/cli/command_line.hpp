@@ -15,8 +15,9 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 /// A validator for one of the names, which suggests the nearest.
 CLI::Validator one_of(const std::vector<std::string>& names);
 
-/// Turns "2us" into "2e-6": a positive number and one of the units. (CLI11's own allows no '/' in a unit.)
 enum class Zero { refused, allowed };
+/// Turns "2us" into "2e-6": a positive number, or 0, and one of the units. (CLI11's own allows no '/' in a
+/// unit.)
 CLI::Validator with_unit(const std::map<std::string, double>& units, Zero zero = Zero::refused);
 
 /// A script that completes commands, options and their values.

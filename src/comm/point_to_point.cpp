@@ -253,21 +253,18 @@ Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destina
       CommAccess::context(comm));
 }
 
-/// Has a communicator of its own: another thread may free the caller's meanwhile.
-[[gnu::hot]] Status wait_longer(Comm comm, const Posted& posted) {
-  detail::Engine& engine = CommAccess::world(comm).engine();
-  if (!engine.can_wait()) {
-    throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the message instead");
-  }
-  const detail::ContextPtr& context = CommAccess::context(comm);
-  const detail::TracedWait wait(context->world->recorder(), context.get());
-  engine.run_until([&] { return posted.done(); }, context.get());
-  return status_of(posted.await_resume(), comm);
-}
-
 /// Blocks until the message is done; no coroutine is needed for one message.
 [[gnu::hot]] Status wait_for(const Comm& comm, const Posted& posted) {
-  return posted.done() ? status_of(posted.await_resume(), comm) : wait_longer(comm, posted);
+  if (!posted.done()) {
+    detail::Engine& engine = CommAccess::world(comm).engine();
+    if (!engine.can_wait()) {
+      throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the message instead");
+    }
+    const detail::ContextPtr& context = CommAccess::context(comm);
+    const detail::TracedWait wait(context->world->recorder(), context.get());
+    engine.run_until([&] { return posted.done(); }, context.get());
+  }
+  return status_of(posted.await_resume(), comm);
 }
 
 }  // namespace

@@ -246,7 +246,9 @@ std::shared_ptr<World> World::over_own(std::vector<MPI_Comm> comms, Facts facts)
 std::shared_ptr<World> World::attach(MPI_Comm comm) {
   constexpr const char* call = "wisp::Comm::attach";
   check_comm(comm, call);
-  MpiEngine::of_process(comm)->check_thread(call);
+  // Held by whoever makes one and by whoever waits for that.
+  const std::shared_ptr<MpiEngine> engine = MpiEngine::of_process(comm);
+  const EngineLock lock(*engine, call);
   return attribute_of<World, 1>(comm, [&] {
     Facts facts = facts_of(comm);
     facts.nodes = nodes_of_launcher(comm);

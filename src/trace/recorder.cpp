@@ -17,8 +17,9 @@
 
 namespace wisp::detail {
 
-// Emptied once it is locked: what another one writes is left as it is.
-TraceFile::TraceFile(std::string name) : name_(std::move(name)), file_(std::fopen(name_.c_str(), "ab")) {
+// Emptied once it is locked: what another one writes is left as it is. Not kept open by programs that this
+// one starts ("e").
+TraceFile::TraceFile(std::string name) : name_(std::move(name)), file_(std::fopen(name_.c_str(), "abe")) {
   if (file_ == nullptr)
     throw_error(MPI_ERR_FILE, "wisp: the trace {} cannot be written: {}", name_, std::strerror(errno));
   const int file = fileno(file_.get());
@@ -104,9 +105,13 @@ bool is_spawned() {
 std::shared_ptr<TraceFile> file_of_copy(const std::string& name, int rank) {
   constexpr int most = 64;
   for (int copy = 1;; ++copy) {
+    const std::string own_name = copy > 1 ? formatted("{}.copy{}", name, copy) : name;
     try {
-      return std::make_shared<TraceFile>(
-          formatted("{}{}.{}", name, copy > 1 ? formatted(".copy{}", copy) : "", rank));
+      auto file = std::make_shared<TraceFile>(formatted("{}.{}", own_name, rank));
+      if (copy > 1 && rank == 0)
+        std::fprintf(stderr, "wisp: another recorder writes the trace %s, this one %s\n", name.c_str(),
+                     own_name.c_str());
+      return file;
     } catch (const Error& error) {
       if (error.error_class() != MPI_ERR_FILE_IN_USE || copy == most) throw;
     }

@@ -125,8 +125,8 @@ class TracedWait {
   std::uint64_t begin_;
 };
 
-/// Of the process: writes to the file WISP_TRACE.RANK; null where that is not set, or cannot be written.
-/// Where there is no MPI_COMM_WORLD, the rank is that in `any`.
+/// Of the process: writes to the file WISP_TRACE.RANK, or WISP_TRACE.copyN.RANK; null where that is not set,
+/// or cannot be written. Where there is no MPI_COMM_WORLD, the rank is that in `any`.
 std::unique_ptr<Recorder> recorder_of_environment(MPI_Comm any);
 
 }  // namespace wisp::detail

@@ -58,8 +58,9 @@ std::shared_ptr<T> attribute_of(MPI_Comm comm, Make make) {
     std::condition_variable fewer;
   };
   static Making& making = *new Making;
-  std::unique_lock lock(attributes_mutex());
   std::shared_ptr<T> found;
+  std::unique_ptr<std::shared_ptr<T>> held;  // goes after the lock
+  std::unique_lock lock(attributes_mutex());
   making.fewer.wait(lock, [&] { return (found = look()) || std::ranges::count(making.comms, comm) == 0; });
   if (found) return found;
   making.comms.push_back(comm);
@@ -70,7 +71,7 @@ std::shared_ptr<T> attribute_of(MPI_Comm comm, Make make) {
   };
   try {
     lock.unlock();
-    auto held = std::make_unique<std::shared_ptr<T>>(make());
+    held = std::make_unique<std::shared_ptr<T>>(make());
     lock.lock();
     check_mpi(MPI_Comm_set_attr(comm, keyval, held.get()), "MPI_Comm_set_attr");
     found = *held.release();

@@ -107,10 +107,12 @@ class Trace(unittest.TestCase):
         self.assertIn("run.trace is the trace", self.refused(str(self.file), "--output", str(self.file)))
         self.assertEqual(self.file.read_bytes(), whole)
 
+    @unittest.skipUnless((pathlib.Path(WISP).parent.parent / "lib/libwisp_preload.so").exists(), "no preload was built")
     def test_a_program_with_wisp_on_the_preload(self):
         program = ["--calls", "all", "--after", "0", "--", WISP, "groups"]
         result = run("run", *program, ranks=2, trace=self.file)
         self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.count("run.trace, this one "), 1)
         for copy in "run.trace", "run.trace.copy2":
             result = run("trace", str(self.file.with_name(copy)))
             self.assertIn("2 ranks, ", result.stdout, result.stderr)

@@ -200,7 +200,7 @@ TEST_F(ThreadsTest, AHandleIsFreedWhileAnotherThreadWaitsForAMessageOnIt) {
       EXPECT_EQ(status.MPI_SOURCE, 0);
     });
     while (!begins) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
     EXPECT_EQ(WISP_Comm_free(&comm), MPI_SUCCESS);
     const int sent = 5;
     EXPECT_EQ(WISP_Send(&sent, 1, MPI_INT, 0, 7, same), MPI_SUCCESS);
@@ -509,11 +509,17 @@ TEST(ThreadLevelTest, BelowFunneledOnlyTheMainThreadCalls) {
   refused("wisp::Neighborhood", [&] { Neighborhood::adjacent(comm, {}, {}); });
   WISP_Comm handle = WISP_COMM_NULL;
   ASSERT_EQ(WISP_Comm_duplicate(MPI_COMM_WORLD, &handle), MPI_SUCCESS);
-  std::thread([&] {
-    EXPECT_NE(WISP_Comm_free(&handle), MPI_SUCCESS);
-    EXPECT_EQ(std::string(WISP_Error_message()).find("WISP_Comm_free: called by another thread"), 0u);
-  }).join();
-  EXPECT_EQ(WISP_Comm_free(&handle), MPI_SUCCESS);
+  WISP_Chain chain_handle = WISP_CHAIN_NULL;
+  ASSERT_EQ(WISP_Chain_of_comm(handle, &chain_handle), MPI_SUCCESS);
+  const auto refused_to_free = [](const std::string& name, const std::function<int()>& free) {
+    std::thread([&] {
+      EXPECT_NE(free(), MPI_SUCCESS);
+      EXPECT_EQ(std::string(WISP_Error_message()).find(name + ": called by another thread"), 0u);
+    }).join();
+    EXPECT_EQ(free(), MPI_SUCCESS);
+  };
+  refused_to_free("WISP_Chain_free", [&] { return WISP_Chain_free(&chain_handle); });
+  refused_to_free("WISP_Comm_free", [&] { return WISP_Comm_free(&handle); });
   Request request = comm.ibarrier();
   refused("wisp::Request::wait", [&] { request.wait(); });
   request.wait();
