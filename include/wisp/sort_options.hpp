@@ -18,7 +18,8 @@ struct SortProgress {
 };
 
 struct SortOptions {
-  /// "janus", "rquick" or "merge"; nothing: whichever is fastest.
+  /// "janus", "rquick" or "merge"; nothing: whichever is fastest. Read until the sort has ended, also of a
+  /// Request or Task.
   std::string_view algorithm = {};
   /// Equal elements stay in the order of ranks, and in that of each rank. ("janus" and "rquick" cannot.)
   bool stable = false;
@@ -34,7 +35,7 @@ struct SortOptions {
   int fewest_samples = 16;                  ///< k3
   std::uint64_t seed = 1;
 
-  /// Called on every rank as it goes on.
+  /// Called on every rank as it goes on; other ranks wait for ever where it throws.
   std::function<void(const SortProgress&)> progress = {};
 
   /// How ranks first … last of a group become a group of their own, if not by `Channel::range`: to measure

@@ -86,7 +86,7 @@ constinit const Collective reduce_scatter_row{.name = "reduce_scatter",
                                       Integers counts, const Operator& op, const CollectiveOptions& options) {
   detail::Call call = detail::call_on(comm, "wisp::reduce_scatter");
   detail::check_buffer(call.name, "receive", receive);
-  const ConstBuffer all = is_in_place(send) ? ConstBuffer(receive) : send;
+  ConstBuffer all = is_in_place(send) ? ConstBuffer(receive) : send;
   const ConstBlocks blocks(all, counts);
   detail::check_irregular(comm.size(), "ranks", call.name, "send", blocks);
   Buffer own = receive;
@@ -95,6 +95,10 @@ constinit const Collective reduce_scatter_row{.name = "reduce_scatter",
   if (own.type != all.type && own.count > 0) {
     detail::throw_error(MPI_ERR_TYPE, "{}: send and receive have different datatypes", call.name);
   }
+  own.type = all.type;
+  // What all ranks know: a rank may have room behind the blocks.
+  all.count = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) all.count += detail::as_size(counts[i]);
   call.items(op, own).operands(all, own, op);
   call.more().send = blocks;
   return detail::make_operation(comm, detail::reduce_scatter_row, options, std::move(call));

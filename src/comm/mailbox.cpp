@@ -81,7 +81,7 @@ void Mailbox::send_parked(Parked& parked, WireTag tag) {
     // It is that of who waits, not of who happens to look, and others wait behind it.
     parked.message->error = error.error_class();
   }
-  if (sent == nullptr) transport_.complete(*parked.message);
+  if (sent == nullptr || sent->done) transport_.complete(*parked.message);  // done: its receiver has failed
 }
 
 /// Nobody waits for it any more, and its memory may be gone when it can be sent.
@@ -202,8 +202,12 @@ void Mailbox::receive_whole(Message& message, MPI_Datatype type, RoomFor room, P
   const auto found = find_aside(pattern);
   if (found == aside_.end()) return wait(std::move(waiting));
   const Arrived arrived = *found;
-  if (!find_room(waiting, arrived)) return;
-  aside_.erase(found);
+  const std::ptrdiff_t place = found - aside_.begin();
+  aside_.erase(found);  // `room` may make calls that look at what is left
+  if (!find_room(waiting, arrived)) {
+    aside_.insert(aside_.begin() + std::min(place, std::ssize(aside_)), arrived);
+    return;
+  }
   transport_.receive_arrived(message, waiting.buffer, arrived);
 }
 

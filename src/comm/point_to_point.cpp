@@ -153,6 +153,10 @@ Task<Status> finish(InFlight messages) {
   co_return status_of(co_await messages.received, messages.comm);
 }
 
+Task<> finish_send(InFlight messages) {
+  co_await messages.sent;
+}
+
 Task<Status> finish_receive(Posted received, const Comm& comm) {
   return finish({comm, {}, std::move(received)});
 }
@@ -412,13 +416,15 @@ Request Comm::receive_init(const Buffer& buffer, int source, int tag) const {
 Task<> send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag) {
   constexpr const char* call = "wisp::send";
   const detail::EngineLock lock = enter(comm, call);
-  return finish_send(post_checked_send(comm, buffer, destination, tag, SendMode::standard, call));
+  return finish_send(
+      InFlight(comm, post_checked_send(comm, buffer, destination, tag, SendMode::standard, call), {}));
 }
 
 Task<> ssend(const Comm& comm, const ConstBuffer& buffer, int destination, int tag) {
   constexpr const char* call = "wisp::ssend";
   const detail::EngineLock lock = enter(comm, call);
-  return finish_send(post_checked_send(comm, buffer, destination, tag, SendMode::synchronous, call));
+  return finish_send(
+      InFlight(comm, post_checked_send(comm, buffer, destination, tag, SendMode::synchronous, call), {}));
 }
 
 Task<Status> receive(const Comm& comm, const Buffer& buffer, int source, int tag) {

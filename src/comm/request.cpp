@@ -59,9 +59,10 @@ Request& Request::operator=(Request&& other) noexcept {
 
 /// Waits for an active operation, or lets it run on where nothing can wait.
 [[gnu::hot]] void Request::finish() noexcept {
-  if (!active() || context_->world->closed()) return;
+  if (!active()) return;
   detail::Engine& engine = context_->world->engine();
   const detail::EngineLock lock(engine);
+  if (context_->world->closed()) operation_ = {};  // now, as another thread may be about to resume it
   if (done()) return;
   const bool is_unwinding = std::uncaught_exceptions() > std::max(exceptions_, engine.exceptions_around);
   // The exception must get out. A receive is cancelled, and where nothing can wait whatever it is; what

@@ -186,7 +186,7 @@ Leaving leaving(const SimulationOptions& cluster, Run run) {
 TEST(TwoLevelTest, WithoutNodesEachRankHasOneOfItsOwn) {
   SimulationOptions cluster;
   cluster.ranks = 5;
-  const auto run = [](const Comm& comm) -> Task<> {
+  const auto run = [](Comm comm) -> Task<> {
     int value = 1;
     co_await bcast(comm, buffer_of(value), 0);
     co_await send(comm, buffer_of(value), comm.rank(), 1);  // leaves no node
