@@ -2,6 +2,7 @@
 
 #include <array>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -48,9 +49,10 @@ int keep_error(const char* call, int error_class, const std::string& sentence) n
 /// Frees what is on this context: while no other thread looks at it, and where this one may.
 template <class Object>
 void free_handle(Object*& handle, const detail::ContextPtr& of) {
-  const detail::ContextPtr context = of;  // the World may go with it, but not while it is held
+  // It may go with the object, but not while it is held.
+  const std::shared_ptr<detail::World> world = of ? of->world : nullptr;
   std::optional<detail::EngineLock> lock;
-  if (context) lock.emplace(context->world->engine(), "wisp::Comm");
+  if (world) lock.emplace(world->engine(), "wisp::Comm");
   delete std::exchange(handle, nullptr);
 }
 
