@@ -179,8 +179,10 @@ int WISP_Chain_of_neighbors(WISP_Comm comm, int left, int right, int rank, int s
 }
 
 int WISP_Chain_free(WISP_Chain* chain) {
-  return guarded("WISP_Chain_free",
-                 [&] { free_handle(*chain, detail::ChainAccess::context(chain_of(out(chain, "chain")))); });
+  return guarded("WISP_Chain_free", [&] {
+    WISP_Chain& handle = out(chain, "chain");
+    free_handle(handle, detail::ChainAccess::context(chain_of(handle)));
+  });
 }
 
 int WISP_Chain_rank(WISP_Chain chain, int* rank) {

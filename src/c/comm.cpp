@@ -90,8 +90,10 @@ int WISP_Comm_to_mpi(WISP_Comm comm, MPI_Comm* newcomm) {
 }
 
 int WISP_Comm_free(WISP_Comm* comm) {
-  return guarded("WISP_Comm_free",
-                 [&] { free_handle(*comm, detail::CommAccess::context(comm_of(out(comm, "comm")))); });
+  return guarded("WISP_Comm_free", [&] {
+    WISP_Comm& handle = out(comm, "comm");
+    free_handle(handle, detail::CommAccess::context(comm_of(handle)));
+  });
 }
 
 int WISP_Comm_rank(WISP_Comm comm, int* rank) {

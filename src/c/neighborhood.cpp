@@ -167,8 +167,8 @@ int WISP_Neighborhood_degrees(WISP_Neighborhood neighborhood, int* indegree, int
 
 int WISP_Neighborhood_free(WISP_Neighborhood* neighborhood) {
   return guarded("WISP_Neighborhood_free", [&] {
-    const Comm& comm = neighborhood_of(out(neighborhood, "neighborhood")).comm();
-    free_handle(*neighborhood, detail::CommAccess::context(comm));
+    WISP_Neighborhood& handle = out(neighborhood, "neighborhood");
+    free_handle(handle, detail::CommAccess::context(neighborhood_of(handle).comm()));
   });
 }
 
