@@ -184,6 +184,33 @@ TEST_F(ThreadsTest, SeveralDuplicateOneCommunicator) {
   }
 }
 
+// MPI calls the function that deletes what is ours, which wants the engine, while others ask for attributes.
+TEST_F(ThreadsTest, SomeFreeWhatOthersDoNotUse) {
+  std::vector<MPI_Comm> below(thread_count);
+  for (MPI_Comm& comm : below) MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  in_threads([&](int t) {
+    const MPI_Comm own = below[static_cast<std::size_t>(t)];
+    if (t % 2 == 0) {
+      for (int round = 0; round < 500; ++round) {
+        MPI_Comm copy = MPI_COMM_NULL;
+        MPI_Comm_dup(own, &copy);
+        ASSERT_EQ(Comm::attach(copy).size(), 1);
+        MPI_Comm_free(&copy);
+      }
+      return;
+    }
+    for (int round = 0; round < 500; ++round) {
+      const Comm comm = Comm::attach(own);
+      int sum = 0;
+      double product = 0;
+      comm.allreduce(buffer_of(std::as_const(round)), buffer_of(sum), MPI_SUM);
+      comm.allreduce(buffer_of(1.0), buffer_of(product), MPI_PROD);
+      ASSERT_EQ(sum, round);
+    }
+  });
+  for (MPI_Comm& comm : below) MPI_Comm_free(&comm);
+}
+
 TEST_F(ThreadsTest, AHandleIsFreedWhileAnotherThreadWaitsForAMessageOnIt) {
   WISP_Comm same = WISP_COMM_NULL;
   ASSERT_EQ(WISP_Comm_duplicate(MPI_COMM_SELF, &same), MPI_SUCCESS);
