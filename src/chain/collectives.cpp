@@ -46,8 +46,7 @@ Operation make(const Chain& chain, const ChainOptions& options, Call&& call, Cha
   return operation_on<ChainRun>(chain, call.name, options.own_tag, run, std::move(call.given));
 }
 
-Operation make_scan(const Chain& chain, Call&& call, const ChainOptions& options, bool is_inclusive) {
-  call.given.is_inclusive = is_inclusive;
+Operation make_scan(const Chain& chain, Call&& call, const ChainOptions& options) {
   return make(chain, options, std::move(call), [](Link link, const Arguments& given) {
     return chain_scan(std::move(link), given.reduction(), given.is_inclusive);
   });
@@ -56,25 +55,25 @@ Operation make_scan(const Chain& chain, Call&& call, const ChainOptions& options
 Operation make_double_scan(const Chain& chain, Call&& call, const ConstBuffer& send, const Buffer& before,
                            const Buffer& after, const Operator& op, const ChainOptions& options,
                            bool is_inclusive) {
+  call.given.is_inclusive = is_inclusive;
   check_buffer(call.name, "send", send);
   for (const Buffer& result : {before, after}) {
     if (result.address == send.address && send.count > 0)
       throw_error(MPI_ERR_BUFFER, "{}: send is where a result goes", call.name);
   }
-  checked_input(call.name, send, after);
-  call.reduction(send, before, op);
-  call.given.second = after;
-  call.given.is_inclusive = is_inclusive;
+  const bool is_last = call.rank == call.size - 1;
+  call.given.second = is_inclusive || !is_last ? after : unchanged_result(send, after);
+  checked_input(call.name, send, call.given.second);
+  is_inclusive ? call.reduction(send, before, op) : call.exclusive(send, before, op);
   return make(chain, options, std::move(call), [](Link link, const Arguments& given) {
     return chain_double_scan(std::move(link), given.reduction(), given.second, given.is_inclusive);
   });
 }
 
 Operation make_segmented_scan(const Chain& chain, Call&& call, const Label& color,
-                              const ChainOptions& options, bool is_inclusive) {
+                              const ChainOptions& options) {
   if (color.is_undefined()) throw_error(MPI_ERR_ARG, "{}: color is undefined", call.name);
   call.more().color = color.ordered_bytes(call.name, "color");
-  call.given.is_inclusive = is_inclusive;
   return make(chain, options, std::move(call), [](Link link, const Arguments& given) {
     return chain_segmented_scan(std::move(link), given.more->color, given.reduction(), given.is_inclusive);
   });
@@ -114,12 +113,12 @@ Operation allreduce(const Chain& chain, const ConstBuffer& send, const Buffer& r
 
 Operation scan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                const ChainOptions& options) {
-  return make_scan(chain, call_on(chain, "wisp::Chain::scan").reduction(send, receive, op), options, true);
+  return make_scan(chain, call_on(chain, "wisp::Chain::scan").reduction(send, receive, op), options);
 }
 
 Operation exscan(const Chain& chain, const ConstBuffer& send, const Buffer& receive, const Operator& op,
                  const ChainOptions& options) {
-  return make_scan(chain, call_on(chain, "wisp::Chain::exscan").reduction(send, receive, op), options, false);
+  return make_scan(chain, call_on(chain, "wisp::Chain::exscan").exclusive(send, receive, op), options);
 }
 
 Operation double_scan(const Chain& chain, const ConstBuffer& send, const Buffer& before, const Buffer& after,
@@ -136,16 +135,14 @@ Operation double_exscan(const Chain& chain, const ConstBuffer& send, const Buffe
 
 Operation segmented_scan(const Chain& chain, const Label& color, const ConstBuffer& send,
                          const Buffer& receive, const Operator& op, const ChainOptions& options) {
-  return make_segmented_scan(chain,
-                             call_on(chain, "wisp::Chain::segmented_scan").reduction(send, receive, op),
-                             color, options, true);
+  return make_segmented_scan(
+      chain, call_on(chain, "wisp::Chain::segmented_scan").reduction(send, receive, op), color, options);
 }
 
 Operation segmented_exscan(const Chain& chain, const Label& color, const ConstBuffer& send,
                            const Buffer& receive, const Operator& op, const ChainOptions& options) {
-  return make_segmented_scan(chain,
-                             call_on(chain, "wisp::Chain::segmented_exscan").reduction(send, receive, op),
-                             color, options, false);
+  return make_segmented_scan(
+      chain, call_on(chain, "wisp::Chain::segmented_exscan").exclusive(send, receive, op), color, options);
 }
 
 Operation gather(const Chain& chain, const ConstBuffer& send, const Buffer& receive, int root,

@@ -80,6 +80,12 @@ void Arguments::own_arguments(KeptArguments& kept) {
   return operands(send, receive, op);
 }
 
+[[gnu::hot]] Call&& Call::exclusive(const ConstBuffer& send, const Buffer& receive, const Operator& op) {
+  given.is_inclusive = false;
+  if (rank > 0) return reduction(send, receive, op);
+  return reduction(send, unchanged_result(send, receive), op);
+}
+
 [[gnu::hot]] Call&& Call::operands(const ConstBuffer& send, const Buffer& receive, const Operator& op) {
   if (op.is_null()) [[unlikely]]
     throw_error(MPI_ERR_OP, "{}: op = MPI_OP_NULL", name);

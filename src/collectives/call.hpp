@@ -88,6 +88,8 @@ class Call {
   Call&& vector(const Buffer& buffer);
   /// Vectors that are joined, for the root or for everybody.
   Call&& reduction(const ConstBuffer& send, const Buffer& receive, const Operator& op);
+  /// The same where the first rank's result stays as it is, and may be nowhere.
+  Call&& exclusive(const ConstBuffer& send, const Buffer& receive, const Operator& op);
   /// A vector that consists of the operator's items.
   Call&& items(const Operator& op, const ConstBuffer& vector);
   /// A reduction of buffers that are checked already.

@@ -31,6 +31,11 @@ namespace wisp::detail {
   return send;
 }
 
+Buffer unchanged_result(const ConstBuffer& send, const Buffer& receive) {
+  if (receive.address != nullptr || is_in_place(send)) return receive;
+  return {const_cast<void*>(send.address), send.count, send.type};
+}
+
 [[gnu::hot]] void check_regular(int size, const char* call, const char* own_name, const ConstBuffer& own,
                                 const char* blocks_name, const ConstBuffer& blocks) {
   check_buffer(call, blocks_name, blocks);

@@ -11,6 +11,8 @@ namespace wisp::detail {
 void check_buffer(const char* call, const char* name, const ConstBuffer& buffer);
 /// The input of a reduction whose result goes to `receive`, which it is in place.
 ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffer& receive);
+/// The same result where it stays as it is, and may be nowhere.
+Buffer unchanged_result(const ConstBuffer& send, const Buffer& receive);
 /// `blocks` is one block for each rank, as large as `own`, unless that is in place.
 void check_regular(int ranks, const char* call, const char* own_name, const ConstBuffer& own,
                    const char* blocks_name, const ConstBuffer& blocks);

@@ -157,13 +157,8 @@ constinit const Collective scan_and_bcast_row{
 
 [[gnu::hot]] Operation exscan(const Comm& comm, const ConstBuffer& send, const Buffer& receive,
                               const Operator& op, const CollectiveOptions& options) {
-  // On rank 0 the output stays as it is, and may be nowhere.
-  const bool is_nowhere = comm.rank() == 0 && receive.address == nullptr && !is_in_place(send);
-  const Buffer output =
-      is_nowhere ? Buffer(const_cast<void*>(send.address), receive.count, receive.type) : receive;
-  detail::Call call = detail::call_on(comm, "wisp::exscan").reduction(send, output, op);
-  call.given.is_inclusive = false;
-  return detail::make_operation(comm, detail::exscan_row, options, std::move(call));
+  return detail::make_operation(comm, detail::exscan_row, options,
+                                detail::call_on(comm, "wisp::exscan").exclusive(send, receive, op));
 }
 
 [[gnu::hot]] Operation scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer& scan,

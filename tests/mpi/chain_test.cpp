@@ -131,6 +131,28 @@ TEST(MpiChainTest, DoubleAndSegmentedScans) {
       [&] { return chain.segmented_exscan_init(rank / 3, in, buffer_of(before), MPI_SUM); });
 }
 
+TEST(MpiChainTest, WhatStaysAsItIsMayBeNowhere) {
+  const Chain chain = shuffled(3);
+  const int rank = chain.rank();
+  const int last = chain.size() - 1;
+  const ConstBuffer in = buffer_of(rank);
+  int before = -1;
+  int after = -1;
+  const Buffer to_before = rank == 0 ? Buffer() : Buffer(buffer_of(before));
+  const Buffer to_after = rank == last ? Buffer(nullptr, 1, MPI_INT) : Buffer(buffer_of(after));
+  const auto check = [&](const char* call) {
+    EXPECT_EQ(before, rank == 0 ? -1 : rank - 1) << call;
+    before = -1;
+  };
+  chain.exscan(in, to_before, MPI_MAX);
+  check("exscan");
+  chain.segmented_exscan("one", in, to_before, MPI_MAX);
+  check("segmented_exscan");
+  chain.double_exscan(in, to_before, to_after, MPI_MAX);
+  check("double_exscan");
+  EXPECT_EQ(after, rank == last ? -1 : last);
+}
+
 TEST(MpiChainTest, EveryRootGathersScattersReducesAndBroadcasts) {
   const Chain chain = shuffled(2);
   const int rank = chain.rank();

@@ -84,6 +84,15 @@ TEST_P(CollectivesTest, AllreduceScanExscanAllgather) {
   EXPECT_EQ(blocking, expected);
   EXPECT_EQ(nonblocking, expected);
 
+  // What stays as it is on rank 0 may be nowhere there.
+  if (comm.rank() == 0) blocking.clear();
+  comm.exscan(data, blocking, MPI_SUM);
+  comm.iexscan(data, comm.rank() == 0 ? Buffer() : Buffer(nonblocking), MPI_SUM).wait();
+  if (comm.rank() > 0) {
+    EXPECT_EQ(blocking, expected);
+  }
+  EXPECT_EQ(nonblocking, expected);
+
   expected = blocking = nonblocking = room(comm.size());
   MPI_Allgather(data.data(), count(), MPI_DOUBLE, expected.data(), count(), MPI_DOUBLE, MPI_COMM_WORLD);
   comm.allgather(data, blocking);
