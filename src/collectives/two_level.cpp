@@ -24,7 +24,7 @@ TwoLevels::TwoLevels(const Channel& channel, const Arguments& given, int member)
     root_node = nodes->node_of(given.root);
     if (root_node == node) seat = nodes->member_of(given.root);
   }
-  inside = channel.among(nodes->inside(node), own, Level::inside);
+  inside = channel.among(GroupNodes::inside(nodes, node), own, Level::inside);
   if (own == seat)
     between = channel.among(GroupNodes::between(nodes, member, given.root), node, Level::between);
 }

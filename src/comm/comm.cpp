@@ -113,7 +113,7 @@ Comm Comm::range(int first, int last, int stride) const {
 Comm Comm::node() const {
   constexpr const char* call = "wisp::Comm::node";
   const std::shared_ptr<const detail::GroupNodes>& nodes = CommAccess::known_nodes(*this, call);
-  return CommAccess::make_within(*this, nodes->inside(nodes->node_of(rank_)), call);
+  return CommAccess::make_within(*this, detail::GroupNodes::inside(nodes, nodes->node_of(rank_)), call);
 }
 
 Comm Comm::node_leaders() const {

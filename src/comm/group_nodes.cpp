@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "wisp/detail/frame_pool.hpp"
+
 namespace wisp::detail {
 namespace {
 
@@ -37,6 +39,29 @@ class Seats final : public Places {
   int except_;
   int node_of_except_;
 };
+
+/// The ranks of one node.
+class Members final : public Places {
+ public:
+  Members(std::shared_ptr<const GroupNodes> nodes, int node) : nodes_(std::move(nodes)), node_(node) {}
+
+  int at(int position) const noexcept override {
+    return nodes_->group().to_world(nodes_->rank_of(node_, position));
+  }
+  int position_of(int rank) const noexcept override {
+    const int in_group = nodes_->group().from_world(rank);
+    return in_group >= 0 && nodes_->node_of(in_group) == node_ ? nodes_->member_of(in_group) : -1;
+  }
+
+ private:
+  std::shared_ptr<const GroupNodes> nodes_;
+  int node_;
+};
+
+template <class Made, class... Arguments>
+Group group_of(int size, Arguments... arguments) {
+  return {std::allocate_shared<const Made>(PoolAllocator<Made>(), std::move(arguments)...), size};
+}
 
 bool is_product(int one, int other, int product) {
   return std::int64_t{one} * other == product;
@@ -169,18 +194,16 @@ int GroupNodes::rank_of(int node, int member) const {
   return kind_ == Kind::listed ? ordered_[as_size(place)] : place;
 }
 
-Group GroupNodes::inside(int node) const {
-  const int size = size_of(node);
-  if (kind_ == Kind::in_turn) return group_.compose({node, shape_.nodes, size});
-  if (shape_.in_order) return group_.compose({begin(node), 1, size});
-  std::vector<int> ranks;
-  ranks.reserve(as_size(size));
-  for (int member = 0; member < size; ++member) ranks.push_back(group_.to_world(rank_of(node, member)));
-  return Group(std::move(ranks));
+Group GroupNodes::inside(const std::shared_ptr<const GroupNodes>& nodes, int node) {
+  const int size = nodes->size_of(node);
+  const Group& all = nodes->group();
+  if (nodes->kind_ == Kind::in_turn) return all.compose({node, nodes->shape_.nodes, size});
+  if (nodes->shape_.in_order) return all.compose({nodes->begin(node), 1, size});
+  return group_of<Members>(size, nodes, node);
 }
 
 Group GroupNodes::between(const std::shared_ptr<const GroupNodes>& nodes, int member, int except) {
-  return Group(std::make_shared<const Seats>(nodes, member, except), nodes->nodes());
+  return group_of<Seats>(nodes->nodes(), nodes, member, except);
 }
 
 }  // namespace wisp::detail

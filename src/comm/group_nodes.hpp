@@ -45,10 +45,10 @@ class GroupNodes {
   /// The rank of a node's member, O(1).
   int rank_of(int node, int member) const;
 
-  /// A node's ranks as a group.
-  Group inside(int node) const;
+  /// A node's ranks as a group. It refers to `nodes`.
+  static Group inside(const std::shared_ptr<const GroupNodes>& nodes, int node);
   /// One rank of each node as a group: member `member`, from the end if it is negative; of the node of
-  /// `except`, if that is a rank, it is this one. The group refers to `nodes`.
+  /// `except`, if that is a rank, it is this one. The group refers to `nodes`, too.
   static Group between(const std::shared_ptr<const GroupNodes>& nodes, int member, int except = -1);
 
  private:

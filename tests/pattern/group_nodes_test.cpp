@@ -90,7 +90,7 @@ void expect_nodes(const NodeLayout& layout, const Group& group, const std::strin
     EXPECT_EQ(nodes->begin(node), begin);
     begin += size;
     ASSERT_EQ(nodes->size_of(node), size);
-    const Group inside = nodes->inside(node);
+    const Group inside = GroupNodes::inside(nodes, node);
     ASSERT_EQ(inside.size(), size);
     for (int member = 0; member < size; ++member) {
       const int rank = ranks[as_size(member)];
