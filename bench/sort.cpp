@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "benchmarks.hpp"
+#include "cli/bad_input.hpp"
 #include "comm/comm_access.hpp"
 #include "modelled_creation.hpp"
 
@@ -50,21 +51,13 @@ class MpiGroups {
  private:
   Task<Channel> make(Channel group, int first, int last) {
     const MPI_Comm parent = group.world().mpi_comm();
-    MPI_Group all = MPI_GROUP_NULL;
-    MPI_Group ours = MPI_GROUP_NULL;
-    MPI_Comm made = MPI_COMM_NULL;
-    int triple[1][3] = {{group.group().to_world(first), group.group().to_world(last), 1}};
-    detail::check_mpi(MPI_Comm_group(parent, &all), "MPI_Comm_group");
-    detail::check_mpi(MPI_Group_range_incl(all, 1, triple, &ours), "MPI_Group_range_incl");
-    detail::check_mpi(MPI_Comm_create_group(parent, ours, 0, &made), "MPI_Comm_create_group");
-    MPI_Group_free(&ours);
-    MPI_Group_free(&all);
+    const MPI_Comm made = make_mpi_range(parent, group.group().to_world(first), group.group().to_world(last));
     const int size = last - first + 1;
     const int rank = group.rank() - first;
     detail::World::Facts facts = group.world().facts();
     facts.rank = rank;
     facts.size = size;
-    worlds_.push_back(detail::World::over_own({made}, facts));
+    worlds_.push_back(detail::World::over_own({{made}, facts}));
     co_return detail::CommAccess::make_root(worlds_.back(), detail::TagLayout::Kind::raw)
         .channel("wisp::sort");
   }
@@ -237,7 +230,11 @@ void simulate_sort(const Options& options, const SimulationOptions& cluster) {
                                      run));
       };
       for (const std::string_view algorithm : algorithms_for(options)) {
-        if (algorithm == "merge" && !merges(cluster.ranks)) continue;
+        if (algorithm == "merge" && !merges(cluster.ranks)) {
+          if (options.algorithm != "merge") continue;
+          throw cli::BadInput(
+              fmt::format("wisp simulate sort: merge is not simulated on {} ranks", cluster.ranks));
+        }
         simulated(algorithm, by(algorithm));
       }
       SortOptions over_mpi;

@@ -19,7 +19,7 @@ Comm untraced_ranks(const Comm& like) {
   detail::check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &ours), "MPI_Comm_dup");
   detail::World::Facts facts = detail::CommAccess::world(like).facts();
   facts.is_traced = false;
-  return detail::CommAccess::make_root(detail::World::over_own({ours}, facts),
+  return detail::CommAccess::make_root(detail::World::over_own({{ours}, facts}),
                                        detail::TagLayout::Kind::isolated);
 }
 

@@ -52,8 +52,8 @@ World::Facts facts_of(MPI_Comm comm) {
 }
 
 /// Whether calls are compared: what any rank's environment says, as mpirun may give it to some only. Where
-/// that of one is wrong, all throw, and the communicator, a duplicate, is freed. Collective.
-bool agree_on_environment(MPI_Comm& comm) {
+/// that of one is wrong, all throw. Collective.
+bool agree_on_environment(MPI_Comm comm) {
   int told[] = {0, 0};
   std::exception_ptr wrong;
   try {
@@ -65,7 +65,6 @@ bool agree_on_environment(MPI_Comm& comm) {
     wrong = std::current_exception();
   }
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, told, 2, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
-  if (told[1] != 0) check_mpi(MPI_Comm_free(&comm), "MPI_Comm_free");
   if (wrong) std::rethrow_exception(wrong);
   if (told[1] != 0) {
     throw_error(MPI_ERR_OTHER,
@@ -214,7 +213,7 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
   check_within(MPI_ERR_ARG, call, "mpi_communicators", mpi_comms, 1, most_mpi_comms);
   MpiEngine::of_process(comm)->check_thread(call);
   std::shared_ptr<World> world =
-      attribute_of<World, 0>(comm, [&] { return over_duplicates(comm, mpi_comms); });
+      attribute_of<World, 0>(comm, [&] { return over_own(make_duplicates(comm, mpi_comms)); });
   if (world->facts().mpi_comms < mpi_comms) {
     throw_error(
         MPI_ERR_ARG,
@@ -225,22 +224,29 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
   return world;
 }
 
-std::shared_ptr<World> World::over_duplicates(MPI_Comm comm, int mpi_comms) {
-  std::vector<MPI_Comm> ours{duplicate_of(comm)};
-  const bool checks_calls = agree_on_environment(ours.front());
-  World::Facts facts = facts_of(ours.front());
-  facts.checks_calls = checks_calls;
-  facts.name = name_of(comm);
-  const Hosts hosts = learn_hosts(ours.front());
-  facts.nodes = hosts.nodes;
-  facts.machine = measure_machine(ours.front(), hosts);
-  while (ours.size() < as_size(mpi_comms)) ours.push_back(duplicate_of(comm));
-  return over_own(std::move(ours), facts);
+World::Own World::make_duplicates(MPI_Comm comm, int mpi_comms) {
+  Own own;
+  Facts& facts = own.facts;
+  try {
+    MPI_Comm& first = own.comms.emplace_back(duplicate_of(comm));
+    const bool checks_calls = agree_on_environment(first);
+    facts = facts_of(first);
+    facts.checks_calls = checks_calls;
+    facts.name = name_of(comm);
+    const Hosts hosts = learn_hosts(first);
+    facts.nodes = hosts.nodes;
+    facts.machine = measure_machine(first, hosts);
+    while (own.comms.size() < as_size(mpi_comms)) own.comms.push_back(duplicate_of(comm));
+  } catch (...) {
+    for (MPI_Comm& made : own.comms) MPI_Comm_free(&made);
+    throw;
+  }
+  return own;
 }
 
-std::shared_ptr<World> World::over_own(std::vector<MPI_Comm> comms, Facts facts) {
-  facts.mpi_comms = static_cast<int>(comms.size());
-  return std::make_shared<World>(transport_over(std::move(comms), facts, true), facts);
+std::shared_ptr<World> World::over_own(Own own) {
+  own.facts.mpi_comms = static_cast<int>(own.comms.size());
+  return std::make_shared<World>(transport_over(std::move(own.comms), own.facts, true), own.facts);
 }
 
 std::shared_ptr<World> World::attach(MPI_Comm comm) {

@@ -49,10 +49,15 @@ class World {
 
   /// The World of an isolated duplicate of `comm`, cached there. Collective over `comm` the first time.
   static std::shared_ptr<World> duplicate(MPI_Comm comm, int mpi_comms);
-  /// The same, that nobody keeps.
-  static std::shared_ptr<World> over_duplicates(MPI_Comm comm, int mpi_comms);
-  /// The World of communicators that nobody else uses; they are freed with it.
-  static std::shared_ptr<World> over_own(std::vector<MPI_Comm> comms, Facts facts);
+  /// Communicators that nobody else uses, and what is known of them.
+  struct Own {
+    std::vector<MPI_Comm> comms;
+    Facts facts;
+  };
+  /// Collective over `comm`, and without the engine.
+  static Own make_duplicates(MPI_Comm comm, int mpi_comms);
+  /// A World that nobody keeps; its communicators are freed with it.
+  static std::shared_ptr<World> over_own(Own own);
   /// The World that shares the context of `comm`, cached there. Local.
   static std::shared_ptr<World> attach(MPI_Comm comm);
   /// A transport that somebody else uses too.

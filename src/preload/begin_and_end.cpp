@@ -48,7 +48,11 @@ int report_error(MPI_Comm comm, int error_class, const char* sentence) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(comm, &handler);
   // Who returns errors may expect one; who does not is about to end, and should know why.
-  if (handler == MPI_ERRORS_ARE_FATAL) std::fprintf(stderr, "wisp preload: %s\n", sentence);
+  bool is_fatal = handler == MPI_ERRORS_ARE_FATAL;
+#ifdef MPI_ERRORS_ABORT
+  is_fatal = is_fatal || handler == MPI_ERRORS_ABORT;
+#endif
+  if (is_fatal) std::fprintf(stderr, "wisp preload: %s\n", sentence);
   if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
   PMPI_Comm_call_errhandler(comm, error_class);
   return error_class;

@@ -41,14 +41,16 @@ std::int64_t mean(std::int64_t bytes_of_all, MPI_Comm comm) {
 
 /// Whether MPI joins elements of this datatype by this operator; programs repeat themselves.
 bool joins(MPI_Datatype type, MPI_Op op) {
-  static MPI_Datatype last_type = MPI_DATATYPE_NULL;
-  static MPI_Op last_op = MPI_OP_NULL;
+  using Pair = std::pair<MPI_Datatype, MPI_Op>;
+  static std::array<Pair, 16> latest{};
   if (type == MPI_DATATYPE_NULL || op == MPI_OP_NULL) return false;
-  if (type == last_type && op == last_op) [[likely]]
+  const std::size_t hash = std::hash<MPI_Datatype>()(type) ^ std::hash<MPI_Op>()(op) << 1;
+  Pair& kept = latest[(hash ^ hash >> 5 ^ hash >> 8) % latest.size()];
+  const Pair asked(type, op);
+  if (kept == asked) [[likely]]
     return true;
   if (!detail::is_defined(op, type)) return false;
-  last_type = type;
-  last_op = op;
+  kept = asked;
   return true;
 }
 /// A function of the program's own may take several elements for one item, which works where MPI does not

@@ -115,7 +115,18 @@ void Process::begin(int level) {
       }
     }
   }
-  if (settings_->may_start_any() && forms > 1) progress.begin();
+  if (!settings_->may_start_any()) return;
+  if (forms == 1) {
+    lacks_threads_ = true;
+    return;
+  }
+  // Any blocking call prepares its communicator for those that do not block.
+  for (std::size_t i = 0; i < call_count; ++i) {
+    const auto call = static_cast<Call>(i);
+    const bool is_started = may_take(Form::nonblocking, call) || may_take(Form::persistent, call);
+    if (is_started || !is_of_neighbors(call)) may_take_[0] |= std::uint32_t{1} << i;
+  }
+  progress.begin();
 }
 
 void Process::report() const {
@@ -146,6 +157,11 @@ void Process::report() const {
     const std::string name = name_of(static_cast<Call>(i % call_count), static_cast<Form>(i / call_count));
     std::fprintf(stderr, "  %-24s%12llu%12.3f%12llu%12.3f\n", name.c_str(), of_call[2],
                  static_cast<double>(of_call[3]) * 1e-6, of_call[0], static_cast<double>(of_call[1]) * 1e-6);
+  }
+  if (lacks_threads_) {
+    std::fprintf(stderr,
+                 "  nonblocking and persistent calls are MPI's: it does not serve MPI_THREAD_MULTIPLE, or "
+                 "not every rank's environment names them\n");
   }
   if (by_wisp == 0 && by_mpi > 0)
     std::fprintf(stderr, "  nothing was taken over: %s\n", why_nothing(by_mpi).c_str());

@@ -61,6 +61,7 @@ class Process {
   std::array<std::uint32_t, form_count> may_take_ = {};  ///< of each form, a bit for each call
   bool counts_ = false;
   bool shares_cores_ = false;
+  bool lacks_threads_ = false;  ///< for what does not block, and is named
   int level_ = MPI_THREAD_SINGLE;
   const char* refusal_ = nullptr;  ///< why nothing is ever taken
   const Settings* settings_ = nullptr;

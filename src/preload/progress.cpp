@@ -1,10 +1,11 @@
 #include "preload/progress.hpp"
 
-#include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <exception>
 
 #include "preload/calls.hpp"
+#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 
 namespace wisp::preload {
@@ -94,7 +95,11 @@ detail::Detached Progress::watch_again(Persistent& of) {
 int Progress::hand_out_persistent(Request made, Served& served, MPI_Request* request) {
   use(served);
   constexpr int tags = 32768;
-  if (persistent_.size() >= tags) return MPI_ERR_NO_MEM;
+  if (persistent_.size() >= tags) {
+    detail::throw_error(MPI_ERR_NO_MEM,
+                        "{} persistent collectives are there, the most that can be told apart: free some",
+                        tags);
+  }
   if (to_oneself_ == MPI_COMM_NULL) {
     // Without the program's attributes, whose functions a duplicate would call.
     MPI_Group self = MPI_GROUP_NULL;
@@ -102,11 +107,11 @@ int Progress::hand_out_persistent(Request made, Served& served, MPI_Request* req
     PMPI_Comm_create(MPI_COMM_SELF, self, &to_oneself_);
     PMPI_Group_free(&self);
   }
-  int tag = next_tag_++ % tags;
-  const auto has_tag = [&](const auto& kept) { return kept.second->tag == tag; };
-  while (std::ranges::any_of(persistent_, has_tag)) tag = next_tag_++ % tags;
+  if (free_tags_.empty()) free_tags_.push_back(static_cast<int>(persistent_.size()));
+  const int tag = free_tags_.back();
   const int code = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, to_oneself_, request);
   if (code != MPI_SUCCESS) return code;
+  free_tags_.pop_back();
   served.begin_operation();  // until the request is freed, which may be after the communicator
   persistent_[*request].reset(new Persistent{std::move(made), &served, tag});
   return code;
@@ -133,6 +138,7 @@ bool Progress::free(MPI_Request* request, int& code) {
   if (found->second->is_active) wait_until([&] { return !found->second->is_active; });
   const auto held = lock();
   Served* const served = found->second->served;
+  free_tags_.push_back(found->second->tag);
   persistent_.erase(found);
   served->end_operation();
   code = PMPI_Request_free(request);
@@ -178,7 +184,13 @@ void Progress::look_now_and_then() {
 }
 
 void Progress::begin() {
+  // Signals are for the program's threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   looker_ = std::thread([this] { look_now_and_then(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Progress::end() {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "async/detached.hpp"
 #include "async/engine.hpp"
@@ -55,7 +56,11 @@ class Progress {
   /// Moves all until done() says so.
   template <class Done>
   void wait_until(Done done) {
-    is_waited_for_ = true;
+    struct Waiting {  // may be left by an exception of an error handler
+      std::atomic<bool>& flag;
+      bool before = flag.exchange(true);
+      ~Waiting() { flag = before; }
+    } const waiting{is_waited_for_};
     detail::IdleLoop idle;
     int polls_before_yield = detail::IdleLoop::fewest_polls;
     while (!done()) {
@@ -65,7 +70,6 @@ class Progress {
         idle.pause(polls_before_yield);
       }
     }
-    is_waited_for_ = false;
   }
   bool look() {
     const std::lock_guard held(mutex_);
@@ -97,7 +101,7 @@ class Progress {
   std::set<MPI_Request> started_;  ///< of nonblocking operations in flight
   std::map<MPI_Request, std::unique_ptr<Persistent>> persistent_;
   MPI_Comm to_oneself_ = MPI_COMM_NULL;
-  int next_tag_ = 0;
+  std::vector<int> free_tags_;  ///< below the number of requests there have been at a time
 };
 
 /// Never destroyed: a program may exit while the thread looks.

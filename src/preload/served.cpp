@@ -147,8 +147,10 @@ bool Served::prepare(Form form, Call call, std::int64_t bytes) {
     if (!blocks || ++calls_ <= process.settings().calls_before) return false;
     try {
       const detail::ErrorsReturn silent(mpi_comm_);
+      detail::World::Own own = detail::World::make_duplicates(mpi_comm_, 1);
+      const auto held = progress.lock();
       // Kept here and nowhere else: what closes it must have the lock.
-      comm_ = detail::CommAccess::make_root(detail::World::over_duplicates(mpi_comm_, 1),
+      comm_ = detail::CommAccess::make_root(detail::World::over_own(std::move(own)),
                                             detail::TagLayout::Kind::isolated);
     } catch (const std::exception&) {
       is_refused_ = true;  // what cannot be duplicated is left to MPI
@@ -166,7 +168,7 @@ bool Served::takes(Form form, Call call, std::int64_t bytes) {
   if (is_of_neighbors(call) && topology_->stencil() == nullptr) bytes = 0;
   if (settings.is_named) {
     const Settings::Named& named = settings.of(form, call);
-    return named.least <= bytes && bytes <= named.most;
+    return named.is_taken && named.least <= bytes && bytes <= named.most;
   }
   Decided& decided = decided_[static_cast<std::size_t>(call)];
   const std::uint64_t bit = std::uint64_t{1} << std::bit_width(static_cast<std::uint64_t>(bytes));

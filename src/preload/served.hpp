@@ -24,8 +24,8 @@ class Served {
   /// vector or block; -1: arguments that MPI will refuse.
   bool takes(Form form, Call call, std::int64_t bytes);
   /// What must be known before. Only a blocking call may duplicate, or ask who the neighbors are; nonblocking
-  /// ones before are left to MPI (false). It waits for the other ranks in MPI alone, and so without the lock:
-  /// they may wait for what is in flight here.
+  /// ones before are left to MPI (false). It waits for the other ranks without the lock: they may wait for
+  /// what is in flight here.
   bool prepare(Form form, Call call, std::int64_t bytes);
 
   const Comm& comm() const { return comm_; }

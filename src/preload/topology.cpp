@@ -9,6 +9,7 @@
 #include "comm/comm_access.hpp"
 #include "neighborhood/choice.hpp"
 #include "pattern/hash_bytes.hpp"
+#include "preload/progress.hpp"
 #include "wisp/detail/as_size.hpp"
 #include "wisp/error.hpp"
 
@@ -103,21 +104,16 @@ Arrivals find_arrivals(MPI_Comm comm, const Lists& lists, Form form) {
 
 /// The places, those of one source in the order in which it sends; nothing, if that is how they are.
 std::vector<int> order_of(const Lists& lists, const std::vector<int>& arrivals) {
+  // They share the places that they have.
+  std::vector<int> places(arrivals.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::ranges::stable_sort(places, {}, [&](int place) { return lists.sources[as_size(place)]; });
+  std::vector<int> by_arrival = places;
+  std::ranges::stable_sort(by_arrival, {}, [&](int place) {
+    return std::pair(lists.sources[as_size(place)], arrivals[as_size(place)]);
+  });
   std::vector<int> order(arrivals.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::vector<int> of_source;
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    if (std::ranges::find(of_source, lists.sources[place]) != of_source.end()) continue;
-    of_source.push_back(lists.sources[place]);
-    // They share the places that they have.
-    std::vector<int> theirs;
-    for (std::size_t i = place; i < order.size(); ++i) {
-      if (lists.sources[i] == lists.sources[place]) theirs.push_back(static_cast<int>(i));
-    }
-    std::vector<int> sorted = theirs;
-    std::ranges::stable_sort(sorted, {}, [&](int i) { return arrivals[as_size(i)]; });
-    for (std::size_t i = 0; i < theirs.size(); ++i) order[as_size(theirs[i])] = sorted[i];
-  }
+  for (std::size_t i = 0; i < order.size(); ++i) order[as_size(places[i])] = by_arrival[i];
   if (std::ranges::is_sorted(order)) order.clear();
   return order;
 }
@@ -216,6 +212,7 @@ Topology Topology::of(MPI_Comm comm, const Comm& on) {
                                find_arrivals(comm, *lists, Form::nonblocking)};
   bool is_refused = false;
   try {
+    const auto held = progress.lock();
     made.lists_ = Neighborhood::adjacent(on, lists->sources, lists->targets);
   } catch (const Error&) {
     is_refused = true;  // the others must not wait for this rank below
@@ -223,8 +220,10 @@ Topology Topology::of(MPI_Comm comm, const Comm& on) {
 
   constexpr int most_dimensions = 4;
   constexpr std::size_t most_tori = 1024;
+  constexpr std::size_t most_of_stencil = 512;  // each is looked at on each torus
+  const std::size_t degree = lists->targets.size();
   const bool may_be_stencil =
-      topology != MPI_CART && lists->sources.size() == lists->targets.size() && !lists->targets.empty();
+      topology != MPI_CART && lists->sources.size() == degree && degree > 0 && degree <= most_of_stencil;
   // Neighbors in a Cartesian grid have nothing to combine; the blocks of two ranks that are neighbors twice
   // go together as they do by lists.
   const auto tori =
@@ -249,8 +248,12 @@ Topology Topology::of(MPI_Comm comm, const Comm& on) {
   }
   PMPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UNSIGNED_LONG_LONG, MPI_MAX,
                  comm);
+  const auto held = progress.lock();  // again: what is made and dropped refers to the communicator
   const std::size_t behind = 2 * tori.size();
-  if (words[behind] != 0) return {};
+  if (words[behind] != 0) {
+    made = {};
+    return made;
+  }
   made.blocks_of_a_peer_ =
       static_cast<double>(words[behind + 1]) / static_cast<double>(std::max(words[behind + 2], 1ULL));
 

@@ -84,8 +84,11 @@ class Programs(unittest.TestCase):
                 started = [counts[name][0] for name in counts if name.startswith("i") or name.endswith("_init")]
                 if ranks > 1:  # a communicator of one rank is MPI's
                     self.assertGreater(sum(started), 30, counts)
-        # Those before the first blocking call, and those that are not named, are MPI's.
+        # Any blocking call prepares for them; what is not named is MPI's.
         counts = taken(self.assert_same([program, "1", "40"], 3, "--calls", "ibcast", "--after", "0", "--report"))
+        self.assertGreater(counts["ibcast"][0], 0)
+        self.assertEqual([name for name in counts if counts[name][0] > 0], ["ibcast"])
+        counts = taken(self.assert_same([program, "1", "40"], 3, "--calls", "ibcast", "--after", "9999", "--report"))
         self.assertEqual(counts["ibcast"][0], 0)
 
     def test_every_call_is_taken_over_where_it_is_asked_for(self):
@@ -122,7 +125,7 @@ class Programs(unittest.TestCase):
         program = self.compile("collectives.c")
         table = pathlib.Path(self.folder.name) / "table"
         table.write_text("# made up\nallreduce 3 1 8 1.5\nallreduce 3 1 1048576 0.5\nscan 3 1 8 0.9\n")
-        options = ("--table", str(table), "--after", "0", "--report")
+        options = ("--table", os.path.relpath(table), "--after", "0", "--report")
         counts = taken(self.assert_same([program, "7", "400"], 3, *options))
         self.assertGreater(counts["allreduce"][0], 0)
         self.assertEqual(counts["scan"][0], 0)
