@@ -78,9 +78,10 @@ def bcast(self: Comm, obj: Any = None, root: int = 0) -> Any:
     if rest <= 0:
         return obj if self.rank == root else pickle.loads(memoryview(first)[_SIZE.size : _SIZE.size + size])
     if self.rank == root:
-        self.Bcast(data[-rest:], root)
+        self.Bcast(memoryview(data)[-rest:], root)
         return obj
-    whole = first + bytes(rest)
+    whole = bytearray(_FIRST + rest)
+    whole[:_FIRST] = first
     self.Bcast(memoryview(whole)[_FIRST:], root)
     return pickle.loads(memoryview(whole)[_SIZE.size :])
 

@@ -147,7 +147,8 @@ Elements Arrays::from_cuda(nb::handle given, const Use& use, bool has_datatype) 
   if (!entry("mask").is_none()) throw_type_error(argument + ": arrays with a mask are not sent");
   if (use.is_written && nb::cast<bool>(data[1])) throw_value_error(argument + " cannot be written");
   const auto sizes = nb::cast<std::vector<MPI_Aint>>(entry("shape"));
-  const std::size_t bytes = std::stoul(type.substr(2));
+  constexpr std::size_t of_character = 4;
+  const std::size_t bytes = std::stoul(type.substr(2)) * (type[1] == 'U' ? of_character : 1);
   const nb::object given_strides = entry("strides");
   const std::vector<MPI_Aint> strides = given_strides.is_none()
                                             ? strides_without_gaps(sizes, bytes)

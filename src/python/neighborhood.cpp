@@ -65,7 +65,7 @@ void define_neighborhood(nb::module_& module) {
       .def_prop_ro("offsets", &offsets_of);
   in.def_prop_ro(
         "size", [](const Neighborhood& on) { return incoming(on); }, "How many neighbors there are.")
-      .def_prop_ro("comm", &Neighborhood::comm)
+      .def_prop_ro("comm", [](const Neighborhood& on) { return on.comm(); })  // of one's own, to be freed
       .def_prop_ro("dims", [](const Neighborhood& on) { return on.torus().dims(); })
       .def_prop_ro("periods",
                    [](const Neighborhood& on) {

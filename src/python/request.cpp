@@ -88,10 +88,20 @@ void OwnRequest::let_go() {
 void OwnRequest::note_failure() {
   if (active()) return;  // it was the wait that failed
   result_ = {};
+  if (!request_.is_persistent()) {
+    try {
+      throw;
+    } catch (const Error& error) {
+      failure_ = error;
+    } catch (const std::exception& error) {
+      failure_ = Error(MPI_ERR_OTHER, error.what());
+    }
+  }
   let_go();
 }
 
 nb::object OwnRequest::value(const Status& status) {
+  if (failure_) throw *failure_;
   let_go();
   if (Result making = std::exchange(result_, {})) {
     try {
@@ -144,13 +154,20 @@ nb::object OwnRequest::test(nb::handle into) {
 }
 
 Task<nb::object> OwnRequest::awaited() {
-  const Status status = co_await request_;
+  Status status;
+  try {
+    status = co_await request_;
+  } catch (...) {
+    note_failure();
+    throw;
+  }
   co_return value(status);
 }
 
 int OwnRequest::visit(visitproc visit, void* arg) const {
   Py_VISIT(given_.ptr());
-  return views_.visit(visit, arg);
+  // What is in flight holds them, too: a collector that knew of all holders would take them apart.
+  return active() ? 0 : views_.visit(visit, arg);
 }
 
 void OwnRequest::break_cycles() {

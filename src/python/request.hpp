@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "python/views.hpp"
+#include "wisp/error.hpp"
 #include "wisp/operation.hpp"
 #include "wisp/request.hpp"
 #include "wisp/task.hpp"
@@ -59,7 +60,8 @@ class OwnRequest {
   Request request_;
   Views views_;
   Result result_;
-  nb::object given_;  ///< of one that is not persistent: whoever asks again gets the same
+  nb::object given_;              ///< of one that is not persistent: whoever asks again gets the same
+  std::optional<Error> failure_;  ///< or that
 };
 
 /// To its end, as the blocking methods do.

@@ -268,10 +268,12 @@ Blocks Views::writable_blocks(nb::handle given, int ranks, Use use) {
 
 ConstBlocks Views::readable_typed_blocks(nb::handle given, int ranks, Use use) {
   if (is_in_place(given)) return in_place();
+  if (given.is_none()) return {};
   return typed_blocks(given, ranks, use);
 }
 
 Blocks Views::writable_typed_blocks(nb::handle given, int ranks, Use use) {
+  if (given.is_none()) return {};
   use.is_written = true;
   return typed_blocks(given, ranks, use);
 }

@@ -107,14 +107,20 @@ bool MpiEngine::take_ended(MPI_Request& request) {
 void MpiEngine::close() noexcept {
   const EngineLock lock(*this);
   MPI_Wait(&ended_, MPI_STATUS_IGNORE);
-  // Who is slow to receive, MPI waits for; a message that nobody receives is not waited for.
-  static constexpr std::chrono::seconds patience{1};
-  Clock::time_point end = Clock::now() + patience;
-  run_until([this, &end, left = buffered_.size()]() mutable {
+  // Who is slow to receive, MPI waits for; a message that nobody receives is not waited for. Nobody is
+  // resumed: what runs on may be Python's, whose lock nobody has here.
+  constexpr std::chrono::seconds patience{1};
+  IdleLoop idle;
+  int polls_before_yield = IdleLoop::fewest_polls;
+  for (Clock::time_point end = Clock::now() + patience; !buffered_.empty() && Clock::now() <= end;) {
+    const std::size_t left = buffered_.size();
     drain_buffered();
-    if (buffered_.size() < std::exchange(left, buffered_.size())) end = Clock::now() + patience;
-    return buffered_.empty() || Clock::now() > end;
-  });
+    if (buffered_.size() < left) {
+      end = Clock::now() + patience;
+    } else {
+      idle.pause(polls_before_yield);
+    }
+  }
   for (MPI_Request& request : buffered_requests_) MPI_Request_free(&request);  // whose copies stay
   attend_end();
   while (!closables_.empty()) {

@@ -10,6 +10,7 @@ import wisp
 
 def check(comm: wisp.Comm) -> None:
     """Ends MPI. `comm` is one of before."""
+    hood = wisp.Neighborhood(comm, [0])
     MPI.Finalize()
     a, b = np.zeros(2), np.zeros(2)
     column = np.zeros((4, 4))[:, 1]
@@ -39,6 +40,8 @@ def check(comm: wisp.Comm) -> None:
         "Sendrecv_replace": lambda: comm.Sendrecv_replace(a, 0),
         "Get_group": comm.Get_group,
         "Neighborhood": lambda: wisp.Neighborhood(comm, [0]),
+        "Neighbor_alltoallw": lambda: hood.Neighbor_alltoallw([a] * hood.size, [b] * hood.size),
+        "Neighbor_alltoall": lambda: hood.Neighbor_alltoall([a, 1, MPI.SHORT], [b, 1, MPI.SHORT]),
         "duplicate": lambda: wisp.Comm(MPI.COMM_WORLD),
     }
     for name, call in calls.items():

@@ -95,3 +95,11 @@ class NeighborhoodsTest(WispTest):
         got = np.full(2, -1)
         hood.Neighbor_alltoall(np.array([r, 99]), got)
         self.assert_same(got, [(r - 1) % p, -1])
+        hood.comm.Free()  # a communicator of one's own
+        got[:] = -1
+        hood.Neighbor_alltoall(np.array([r, 99]), got)
+        self.assert_same(got, [(r - 1) % p, -1])
+        alone = wisp.Neighborhood.adjacent(self.world, [], [])
+        for name in ("Neighbor_alltoallw", "Neighbor_alltoallv", "Neighbor_alltoall"):
+            for face in self.faces(alone, name):
+                face(None, None)

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import re
 import signal
 import sys
 import threading
@@ -145,6 +146,43 @@ class RequestsTest(WispTest):
         self.assertIs(asyncio.run(again(request)), first)
         self.assertEqual(wisp.Error("of Python's").error_class, MPI.ERR_OTHER)
         self.assertIn(f"of {self.world.size}", repr(self.world))
+
+    def test_a_failure_is_told_to_whoever_asks(self) -> None:
+        self.world.Send(np.zeros(4), self.right, 6)
+        failing = self.world.Irecv(np.zeros(1), self.left, 6)
+        for call in (failing.wait, failing.wait, failing.test, lambda: wisp.wait_all([failing])):
+            with self.assertRaises(wisp.Error) as raised:
+                call()
+            self.assertEqual(raised.exception.error_class, MPI.ERR_TRUNCATE)
+
+        async def ask() -> Any:
+            return await failing
+
+        with self.assertRaisesRegex(wisp.Error, re.escape(str(raised.exception))):
+            asyncio.run(ask())
+
+    def test_buffers_in_a_cycle_are_held_while_they_are_in_use(self) -> None:
+        class Memory(bytearray):
+            """That can be watched."""
+
+        class Reader:
+            def __init__(self, comm: wisp.Comm, source: int, memory: Memory) -> None:
+                self.buffer = memoryview(memory)
+                self.request = comm.Irecv(self.buffer, source, 7)
+                self.myself = self
+
+        memory = Memory(64)
+        held = weakref.ref(memory)
+        reader = Reader(self.world, self.left, memory)
+        gone = weakref.ref(reader)
+        del reader, memory
+        gc.collect()
+        self.assertIsNone(gone())
+        self.assertIsNotNone(held())  # it runs on, and reads into this
+        self.world.Barrier()
+        self.world.Send(np.arange(8.0), self.right, 7)
+        while held() is not None:
+            self.world.Iprobe(tag=7)
 
     def test_an_interrupted_wait_can_be_waited_for_again(self) -> None:
         def interrupt(*_: Any) -> None:
