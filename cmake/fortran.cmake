@@ -2,9 +2,9 @@
 
 include(CheckLanguage)
 check_language(Fortran)
-find_package(Python3 COMPONENTS Interpreter)
+find_package(Python3 3.9 COMPONENTS Interpreter)
 if(NOT CMAKE_Fortran_COMPILER OR NOT Python3_FOUND)
-  message(STATUS "wisp: no Fortran module: there is no Fortran compiler, or no Python")
+  message(STATUS "wisp: no Fortran module: there is no Fortran compiler, or no Python 3.9")
   return()
 endif()
 enable_language(Fortran)
