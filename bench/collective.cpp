@@ -63,23 +63,24 @@ void check_algorithm(const Options& options, const Collective& of) {
   check_choice(of.name, "--algorithm", options.algorithm, names);
 }
 
-/// The one that is chosen, the one that is named, or (`all`) the chosen one and every other.
-std::vector<std::string> simulated_algorithms(const Options& options, const Collective& of) {
+/// In a simulation: where only the root has all blocks, others have none.
+Cell simulated_cell(const Comm& comm, const Collective& of, int count) {
+  Cell cell = make_cell(of, comm.size(), is_gather_or_scatter(of) && comm.rank() != 0 ? 0 : count);
+  if (of.name == std::string("gather")) cell.input.resize(static_cast<std::size_t>(count));
+  if (of.name == std::string("scatter")) cell.output.resize(static_cast<std::size_t>(count));
+  return cell;
+}
+
+/// The one that is chosen, the one that is named, or (`all`) the chosen one and every other that works there.
+std::vector<std::string> simulated_algorithms(const Options& options, const Collective& of,
+                                              const SimulationOptions& cluster, int count) {
   if (options.algorithm != "all") return {options.algorithm};
   std::vector<std::string> names = {""};
   for (const std::string_view name : algorithms_of(table_of(of.name))) names.emplace_back(name);
-  return names;
-}
-
-/// Whether one works on these ranks; which do is known when an operation is made.
-bool works(const Comm& comm, const Collective& of, Cell& cell, std::string_view algorithm) {
-  try {
-    static_cast<void>(of.make(comm, cell, 0, {.algorithm = algorithm}));
-  } catch (const Error& error) {
-    if (std::string_view(error.what()).find("does not work with") == std::string_view::npos) throw;
-    return false;
-  }
-  return true;
+  return working_on(cluster, names, [&](const Comm& comm, std::string_view name) {
+    Cell cell = simulated_cell(comm, of, count);
+    static_cast<void>(of.make(comm, cell, 0, {.algorithm = name}));
+  });
 }
 
 /// MPI's nonblocking form; not where SMPI simulates MPI: there it is a message from everybody to everybody,
@@ -166,7 +167,7 @@ void bench_algorithms(const Options& options) {
       std::vector<Variant> variants = {
           {"chosen", [&](int call) { of->make(comm, cell, call % comm.size(), {}).run(); }}};
       for (const std::string_view name : algorithms_of(table_of(of->name))) {
-        if (!works(comm, *of, cell, name)) continue;
+        if (!works([&] { static_cast<void>(of->make(comm, cell, 0, {.algorithm = name})); })) continue;
         variants.push_back({std::string(name), [&, name](int call) {
                               of->make(comm, cell, call % comm.size(), {.algorithm = name}).run();
                             }});
@@ -201,16 +202,11 @@ void simulate_collective(const Options& options, const SimulationOptions& cluste
     check_algorithm(options, *of);
     for (const int count : fitting_counts(options, *of, report, is_too_large_to_simulate, cluster.ranks)) {
       std::vector<Row> rows;
-      for (const std::string& algorithm : simulated_algorithms(options, *of)) {
-        bool is_run = true;
+      for (const std::string& algorithm : simulated_algorithms(options, *of, cluster, count)) {
         const SimulationReport run = simulate(cluster, [&](Comm comm) -> Task<> {
-          Cell cell = make_cell(*of, comm.size(), is_gather_or_scatter(*of) && comm.rank() != 0 ? 0 : count);
-          if (of->name == std::string("gather")) cell.input.resize(static_cast<std::size_t>(count));
-          if (of->name == std::string("scatter")) cell.output.resize(static_cast<std::size_t>(count));
-          is_run = options.algorithm != "all" || works(comm, *of, cell, algorithm);
-          if (is_run) co_await of->make(comm, cell, 0, {.algorithm = algorithm});
+          Cell cell = simulated_cell(comm, *of, count);
+          co_await of->make(comm, cell, 0, {.algorithm = algorithm});
         });
-        if (!is_run) continue;
         rows.push_back(simulated_row(
             {.bench = "collective",
              .variant = algorithm.empty() ? (options.algorithm == "all" ? "chosen" : "wisp") : algorithm,

@@ -14,6 +14,7 @@
 #include "cli/bad_input.hpp"
 #include "cli/terminal.hpp"
 #include "comm/comm_access.hpp"
+#include "transport/mpi_group.hpp"
 #include "transport/mpi_library.hpp"
 #include "wisp/error.hpp"
 
@@ -268,6 +269,38 @@ void check_choice(std::string_view bench, std::string_view option, const std::st
   if (value.empty() || std::find(names.begin(), names.end(), value) != names.end()) return;
   throw cli::BadInput(
       fmt::format("wisp: {}: {} '{}' is not one of {}", bench, option, value, fmt::join(names, ", ")));
+}
+
+bool works(const std::function<void()>& make) {
+  try {
+    make();
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).find("does not work with") == std::string_view::npos) throw;
+    return false;
+  }
+  return true;
+}
+
+std::vector<std::string> working_on(SimulationOptions cluster, std::vector<std::string> names,
+                                    const std::function<void(const Comm&, std::string_view)>& make) {
+  cluster.trace.clear();
+  simulate(cluster, [&](Comm comm) -> Task<> {
+    if (comm.rank() == 0) {
+      std::erase_if(names, [&](const std::string& name) { return !works([&] { make(comm, name); }); });
+    }
+    co_return;
+  });
+  return names;
+}
+
+MPI_Comm make_mpi_range(MPI_Comm parent, int first, int last, int tag) {
+  int triple[1][3] = {{first, last, 1}};
+  detail::OwnedGroup ours;
+  detail::check_mpi(MPI_Group_range_incl(detail::OwnedGroup(parent).get(), 1, triple, ours.put()),
+                    "MPI_Group_range_incl");
+  MPI_Comm made = MPI_COMM_NULL;
+  detail::check_mpi(MPI_Comm_create_group(parent, ours.get(), tag, &made), "MPI_Comm_create_group");
+  return made;
 }
 
 Comm all_ranks() {

@@ -114,6 +114,15 @@ std::vector<Row> rows_of(const Row& cell, const std::vector<Variant>& variants,
 void check_choice(std::string_view bench, std::string_view option, const std::string& value,
                   const std::vector<std::string_view>& names);
 
+/// Whether what is named works on these ranks, which is known when an operation is made: `make` does.
+bool works(const std::function<void()>& make);
+/// Of several names those that work on rank 0 of a cluster.
+std::vector<std::string> working_on(SimulationOptions cluster, std::vector<std::string> names,
+                                    const std::function<void(const Comm&, std::string_view)>& make);
+
+/// What MPI_Comm_create_group makes of ranks `first` to `last`, which call this.
+MPI_Comm make_mpi_range(MPI_Comm parent, int first, int last, int tag = 0);
+
 /// MPI_COMM_WORLD as benchmarks use it.
 Comm all_ranks();
 

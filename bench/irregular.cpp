@@ -292,12 +292,12 @@ Task<> run_padded(Comm comm, const SimulatedOperation& of, SimulatedCell& cell, 
 
 void simulate_irregular(const SimulatedOperation& of, const Options& options,
                         const SimulationOptions& cluster) {
-  // One look at a cluster of the same kind tells where messages are direct.
+  // One look tells where messages are direct.
   int most = 0;
-  SimulationOptions small = cluster;
-  small.ranks = 1;
-  simulate(small, [&](Comm comm) -> Task<> {
-    most = direct_gatherv_ranks(comm);
+  SimulationOptions untraced = cluster;
+  untraced.trace.clear();
+  simulate(untraced, [&](Comm comm) -> Task<> {
+    if (comm.rank() == 0) most = direct_gatherv_ranks(comm);
     co_return;
   });
   Report report(

@@ -123,33 +123,14 @@ struct Buffers {
         types(of.sizes.size(), MPI_BYTE) {}
 };
 
-void run_wisp(const Neighborhood& on, const Case& of, Buffers& data, const NeighborOptions& options) {
-  switch (of.kind) {
-    case Kind::alltoall:
-      return on.neighbor_alltoall({data.send.data(), data.send.size(), MPI_BYTE},
-                                  {data.receive.data(), data.receive.size(), MPI_BYTE}, options);
-    case Kind::allgather:
-      return on.neighbor_allgather({data.send.data(), data.send.size(), MPI_BYTE},
-                                   {data.receive.data(), data.receive.size(), MPI_BYTE}, options);
-    case Kind::alltoallw:
-      return on.neighbor_alltoallw(ConstBlocks(data.send.data(), of.sizes, of.places, data.types),
-                                   Blocks(data.receive.data(), of.sizes, of.places, data.types), options);
-  }
-}
-
-Request init_wisp(const Neighborhood& on, const Case& of, Buffers& data) {
-  switch (of.kind) {
-    case Kind::alltoall:
-      break;
-    case Kind::allgather:
-      return on.neighbor_allgather_init({data.send.data(), data.send.size(), MPI_BYTE},
-                                        {data.receive.data(), data.receive.size(), MPI_BYTE});
-    case Kind::alltoallw:
-      return on.neighbor_alltoallw_init(ConstBlocks(data.send.data(), of.sizes, of.places, data.types),
-                                        Blocks(data.receive.data(), of.sizes, of.places, data.types));
-  }
-  return on.neighbor_alltoall_init({data.send.data(), data.send.size(), MPI_BYTE},
-                                   {data.receive.data(), data.receive.size(), MPI_BYTE});
+Operation operation_of(const Neighborhood& on, const Case& of, Buffers& data,
+                       const NeighborOptions& options) {
+  const ConstBuffer send{data.send.data(), data.send.size(), MPI_BYTE};
+  const Buffer receive{data.receive.data(), data.receive.size(), MPI_BYTE};
+  if (of.kind == Kind::alltoall) return neighbor_alltoall(on, send, receive, options);
+  if (of.kind == Kind::allgather) return neighbor_allgather(on, send, receive, options);
+  return neighbor_alltoallw(on, ConstBlocks(data.send.data(), of.sizes, of.places, data.types),
+                            Blocks(data.receive.data(), of.sizes, of.places, data.types), options);
 }
 
 void run_mpi(MPI_Comm graph, const Case& of, Buffers& data, const std::vector<MPI_Aint>& places) {
@@ -185,7 +166,7 @@ void check_result(const Neighborhood& on, const Case& of, Buffers& data, const N
     }
   }
   std::fill(data.receive.begin(), data.receive.end(), static_cast<unsigned char>(0));
-  run_wisp(on, of, data, options);
+  operation_of(on, of, data, options).run();
   for (std::size_t i = 0; i < of.sizes.size(); ++i) {
     for (std::size_t e = 0; e < static_cast<std::size_t>(of.sizes[i]); ++e) {
       const std::size_t block = of.kind == Kind::allgather ? 0 : i;
@@ -234,11 +215,13 @@ void bench_neighborhood(const Options& options) {
     std::vector<Variant> variants = {{"MPI", [&](int) { run_mpi(graph, of, data, places); }}};
     for (const std::string_view name : schedule_names()) {
       check_result(*on, of, data, {{}, name});
-      variants.push_back({std::string(name), [&, name](int) { run_wisp(*on, of, data, {{}, name}); }});
+      variants.push_back({std::string(name), [&, name](int) {
+                            operation_of(*on, of, data, {{}, name}).run();
+                          }});
     }
     check_result(*on, of, data, {});
-    variants.push_back({"chosen", [&](int) { run_wisp(*on, of, data, {}); }});
-    Request persistent = init_wisp(*on, of, data);
+    variants.push_back({"chosen", [&](int) { operation_of(*on, of, data, {}).run(); }});
+    Request persistent = operation_of(*on, of, data, {}).persistent();
     variants.push_back({"chosen-persistent", [&](int) {
                           persistent.start();
                           persistent.wait();
@@ -316,18 +299,7 @@ void simulate_neighborhood(const Options& options, const SimulationOptions& clus
     for (const std::string_view name : variants) {
       const SimulationReport done = simulate(cluster, [&](Comm comm) -> Task<> {
         const Neighborhood on(comm, stencil);
-        const NeighborOptions with{{}, name};
-        const ConstBuffer send{data.send.data(), data.send.size(), MPI_BYTE};
-        const Buffer receive{data.receive.data(), data.receive.size(), MPI_BYTE};
-        if (of.kind == Kind::alltoall) {
-          co_await neighbor_alltoall(on, send, receive, with);
-        } else if (of.kind == Kind::allgather) {
-          co_await neighbor_allgather(on, send, receive, with);
-        } else {
-          const ConstBlocks from(data.send.data(), of.sizes, of.places, data.types);
-          const Blocks to(data.receive.data(), of.sizes, of.places, data.types);
-          co_await neighbor_alltoallw(on, from, to, with);
-        }
+        co_await operation_of(on, of, data, {{}, name});
       });
       rows.push_back(simulated_row({.bench = "neighborhood",
                                     .variant = name.empty() ? "chosen" : std::string(name),

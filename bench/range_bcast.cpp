@@ -16,22 +16,13 @@ enum class Creation { split, create_group };
 
 /// The first half of MPI_COMM_WORLD; MPI_COMM_NULL for the others.
 MPI_Comm make_half(Creation creation, int rank, int half) {
-  MPI_Comm made = MPI_COMM_NULL;
   if (creation == Creation::split) {
+    MPI_Comm made = MPI_COMM_NULL;
     const int color = rank < half ? 0 : MPI_UNDEFINED;
     detail::check_mpi(MPI_Comm_split(MPI_COMM_WORLD, color, rank, &made), "MPI_Comm_split");
     return made;
   }
-  if (rank >= half) return made;
-  MPI_Group all = MPI_GROUP_NULL;
-  MPI_Group ours = MPI_GROUP_NULL;
-  int triple[1][3] = {{0, half - 1, 1}};
-  MPI_Comm_group(MPI_COMM_WORLD, &all);
-  MPI_Group_range_incl(all, 1, triple, &ours);
-  detail::check_mpi(MPI_Comm_create_group(MPI_COMM_WORLD, ours, 0, &made), "MPI_Comm_create_group");
-  MPI_Group_free(&ours);
-  MPI_Group_free(&all);
-  return made;
+  return rank < half ? make_mpi_range(MPI_COMM_WORLD, 0, half - 1) : MPI_COMM_NULL;
 }
 
 void make_and_free(Creation creation, int rank, int half) {

@@ -32,6 +32,28 @@ struct SplitByCase {
   bool are_integers() const { return text == 0; }
 };
 
+/// Of "cheng-…".
+int items_at_leader(std::string_view algorithm) {
+  return std::stoi(std::string(algorithm.substr(6)));
+}
+
+/// The algorithms for a case, and at the end the one that is chosen, without a name.
+std::vector<std::string_view> algorithms_for(const SplitByCase& of, const Options& options, int size) {
+  std::vector<std::string_view> names = split_algorithms();
+  const bool are_all_wanted = options.algorithm.empty() || options.algorithm == "all";
+  // With at least as many items on a leader as there are ranks, Cheng's algorithms are all the same.
+  const auto is_repeated = [&](std::string_view name) {
+    return name.starts_with("cheng-") && name != "cheng-128" && items_at_leader(name) / 2 >= size;
+  };
+  std::erase_if(names, [&](std::string_view name) {
+    const bool is_for_others =
+        (name == "radix" && !of.are_integers()) || (name.starts_with("hash") && !of.splits);
+    return is_for_others || (are_all_wanted ? is_repeated(name) : name != options.algorithm);
+  });
+  if (are_all_wanted || options.algorithm == "chosen") names.push_back("");
+  return names;
+}
+
 std::vector<SplitByCase> chosen_cases(const Options& options) {
   std::vector<SplitByCase> cases = {{"reorder", false, true}};
   for (const bool orders : {false, true}) {
@@ -57,6 +79,11 @@ std::vector<SplitByCase> chosen_cases(const Options& options) {
   std::vector<std::string_view> algorithms = split_algorithms();
   algorithms.insert(algorithms.end(), {"chosen", "all"});
   check_choice("split-by", "--algorithm", options.algorithm, algorithms);
+  std::erase_if(cases, [&](const SplitByCase& of) { return algorithms_for(of, options, 2).empty(); });
+  if (cases.empty()) {
+    throw cli::BadInput(fmt::format("wisp: split-by: --algorithm {} does not work with --op '{}'",
+                                    options.algorithm, options.op));
+  }
   return cases;
 }
 
@@ -122,28 +149,6 @@ void check_place(const SplitByCase& of, std::string_view algorithm, int rank, co
   throw Error(MPI_ERR_OTHER,
               fmt::format("wisp split-by {}: {} gives rank {} another place than a serial sort", of.name,
                           algorithm, rank));
-}
-
-/// Of "cheng-…".
-int items_at_leader(std::string_view algorithm) {
-  return std::stoi(std::string(algorithm.substr(6)));
-}
-
-/// The algorithms for a case, and at the end the one that is chosen, without a name.
-std::vector<std::string_view> algorithms_for(const SplitByCase& of, const Options& options, int size) {
-  std::vector<std::string_view> names = split_algorithms();
-  const bool are_all_wanted = options.algorithm.empty() || options.algorithm == "all";
-  // With at least as many items on a leader as there are ranks, Cheng's algorithms are all the same.
-  const auto is_repeated = [&](std::string_view name) {
-    return name.starts_with("cheng-") && name != "cheng-128" && items_at_leader(name) / 2 >= size;
-  };
-  std::erase_if(names, [&](std::string_view name) {
-    if (!are_all_wanted) return name != options.algorithm;
-    return (name == "radix" && !of.are_integers()) || (name.starts_with("hash") && !of.splits) ||
-           is_repeated(name);
-  });
-  if (are_all_wanted || options.algorithm == "chosen") names.push_back("");
-  return names;
 }
 
 std::string variant_name(std::string_view algorithm) {
@@ -325,6 +330,10 @@ void simulate_split_by(const Options& options, const SimulationOptions& cluster)
       }
       reported.push_back({of, algorithm, static_cast<std::size_t>(seen - runs.begin())});
     }
+  }
+  if (runs.empty()) {
+    throw cli::BadInput(fmt::format("wisp simulate split-by: --algorithm {} is not simulated on {} ranks",
+                                    options.algorithm, size));
   }
   std::vector<std::function<std::string()>> tasks;
   for (const Run& run : runs) {

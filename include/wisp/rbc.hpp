@@ -22,10 +22,10 @@
 /// As in RBC: creation is local; a message's tag is MPI's own, so it can be received with MPI too; where two
 /// communicators share more than one process, operations on both at one time need different tags; a status
 /// holds the source as a rank of the MPI communicator (get_Rank_from_Status maps it). Unlike in RBC, every
-/// test and wait makes all operations progress, and errors are thrown as wisp::Error.
+/// test and wait of a Request makes all operations progress, and errors are thrown as wisp::Error.
 ///
-/// Forms with an MPI_Request call MPI directly. Such a receive does not see messages that a wildcard receive
-/// or probe of this library has set aside.
+/// Forms with an MPI_Request call MPI directly, which moves no operation of this library. Such a receive does
+/// not see messages that a wildcard receive or probe of this library has set aside.
 
 namespace RBC {
 
@@ -152,7 +152,8 @@ class Request {
     if (state_ == nullptr) return true;
     if (state_->of_mpi != MPI_REQUEST_NULL) {
       int flag = 0;
-      MPI_Request_get_status(state_->of_mpi, &flag, MPI_STATUS_IGNORE);
+      wisp::detail::check_mpi(MPI_Request_get_status(state_->of_mpi, &flag, MPI_STATUS_IGNORE),
+                              "MPI_Request_get_status");
       return flag != 0;
     }
     if (!state_->ended) state_->ended = state_->request.test();
@@ -542,7 +543,12 @@ WISP_RBC_NAMED(BcastScatterAllgather, bcast, "scatter_allgather", WISP_RBC_BCAST
 inline int AllgathervDissemination(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                    int recvcount, MPI_Datatype recvtype, Comm const& comm) {
   std::vector<int> counts(wisp::detail::as_size(comm.getSize()));
-  const int own = sendcount;
+  int size_of_sent = 0;
+  int size_of_received = 1;
+  wisp::detail::check_mpi(MPI_Type_size(sendtype, &size_of_sent), "MPI_Type_size");
+  wisp::detail::check_mpi(MPI_Type_size(recvtype, &size_of_received), "MPI_Type_size");
+  const auto bytes = std::int64_t{sendcount} * size_of_sent;
+  const int own = static_cast<int>(size_of_received > 0 ? bytes / size_of_received : 0);
   comm.on().allgather(wisp::buffer_of(own), counts, with_tag(comm, RBC_OPTIMIZED_TAG));
   comm.on().allgatherv(read(sendbuf, sendcount, sendtype), {vector(recvbuf, recvcount, recvtype), counts},
                        with_tag(comm, RBC_OPTIMIZED_TAG, "dissemination"));

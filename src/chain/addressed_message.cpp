@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "collectives/block_list.hpp"
+#include "transport/throw_error.hpp"
 
 namespace wisp::detail {
 namespace {
@@ -47,12 +48,14 @@ void AddressedMessage::receive(Posts& posts, const Link& link, const Address& fr
   is_packed_ = tells_address && data && is_small(bytes);
   operation_ = link.operation();
   from_ = from.rank;
+  header_ = {};
   if (!tells_address) {
     if (data) posts.add(link.post_receive(data_, from));
   } else if (!data) {
     posts.add(link.post_receive(item(header_.told), from));
   } else if (is_packed_) {
     ensure_bytes(memory_, sizeof header_ + bytes);
+    std::memcpy(memory_.data(), &header_, sizeof header_);
     posts.add(
         link.post_receive({memory_.data(), memory_.bytes(), MPI_BYTE}, from, Link::Holds::header_and_data));
   } else {
@@ -63,8 +66,14 @@ void AddressedMessage::receive(Posts& posts, const Link& link, const Address& fr
 
 Address AddressedMessage::open() {
   if (!tells_address_) return {};
+  if (is_packed_) std::memcpy(&header_, memory_.data(), sizeof header_);
+  if (!header_.told.exists()) {
+    throw_error(MPI_ERR_OTHER,
+                "{}: a simulated cluster carries too few bytes of a message for chains "
+                "(SimulationOptions::carried_bytes)",
+                operation_);
+  }
   if (!is_packed_) return header_.told;
-  std::memcpy(&header_, memory_.data(), sizeof header_);
   if (header_.bytes != bytes_of(data_))
     throw_unequal_sizes(operation_, from_, header_.bytes, bytes_of(data_));
   unpack(memory_.data() + sizeof header_, data_, TypeLayout::of(data_.type));

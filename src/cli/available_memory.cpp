@@ -9,6 +9,7 @@
 #include <string>
 
 #include "wisp/collectives.hpp"
+#include "wisp/error.hpp"
 
 namespace wisp::cli {
 namespace {
@@ -58,9 +59,10 @@ std::uint64_t control_group_memory() {
 std::uint64_t memory_of_this_rank() {
   MPI_Comm node = MPI_COMM_NULL;
   int ranks_here = 1;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Comm_size(node, &ranks_here);
-  MPI_Comm_free(&node);
+  detail::check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
+                    "MPI_Comm_split_type");
+  detail::check_mpi(MPI_Comm_size(node, &ranks_here), "MPI_Comm_size");
+  detail::check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
   std::uint64_t limit =
       std::min(machine_memory(), control_group_memory()) / static_cast<std::uint64_t>(ranks_here);
   rlimit address_space{};

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "wisp/error.hpp"
+#include "cli/world_rank.hpp"
 
 namespace wisp::cli {
 namespace {
@@ -28,9 +28,7 @@ int why_not_writable(const std::filesystem::path& file) {
 
 void check_writable(const std::string& command, const std::string& file) {
   if (file.empty()) return;
-  int rank = 0;
-  detail::check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  int why = rank == 0 ? why_not_writable(file) : 0;
+  int why = world_rank() == 0 ? why_not_writable(file) : 0;
   detail::check_mpi(MPI_Bcast(&why, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
   if (why != 0)
     throw BadInput(fmt::format("wisp {}: {} cannot be written: {}", command, file, std::strerror(why)));

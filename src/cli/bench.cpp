@@ -10,6 +10,7 @@
 #include "cli/bad_input.hpp"
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
+#include "cli/world_rank.hpp"
 
 // wisp bench NAME and wisp simulate NAME.
 
@@ -64,7 +65,7 @@ const std::map<std::string, Benchmark> benchmarks = {
     {"adjacent", {bench::bench_adjacent, bench::simulate_adjacent, count | cold}},
     {"algorithms", {bench::bench_algorithms, nullptr, op | count | cold}},
     {"collective", {bench::bench_collective, bench::simulate_collective, op | algorithm | count | cold}},
-    {"coroutine", {bench::bench_coroutine, nullptr, cold}},
+    {"coroutine", {bench::bench_coroutine, nullptr, 0}},
     {"exchange", {bench::bench_exchange, bench::simulate_exchange, count | cold}},
     {"gatherv", {bench::bench_gatherv, bench::simulate_gatherv, op | algorithm | count | cold}},
     {"neighborhood", {bench::bench_neighborhood, bench::simulate_neighborhood, op | count | cold}},
@@ -76,7 +77,7 @@ const std::map<std::string, Benchmark> benchmarks = {
     {"sort-strings", {bench::bench_sort_strings, bench::simulate_sort_strings, op | count | cold}},
     {"split", {bench::bench_split, bench::simulate_split, cold}},
     {"split-by", {bench::bench_split_by, bench::simulate_split_by, op | algorithm | cold}},
-    {"temporaries", {bench::bench_temporaries, bench::simulate_temporaries, cold}},
+    {"temporaries", {bench::bench_temporaries, bench::simulate_temporaries, 0}},
     {"threads", {bench::bench_threads, nullptr, 0}},
     {"trace", {bench::bench_trace, nullptr, op | count}}};
 
@@ -135,9 +136,8 @@ Command add_tune(CLI::App& app) {
       "  mpirun -n 64 wisp tune cluster.table\n  mpirun -n 64 wisp run --table cluster.table -- "
       "./simulation");
   return {command, [file] {
-            int ranks = 0;
-            MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-            if (ranks < 2) throw BadInput("wisp tune: one rank has no collectives to measure: mpirun -n P");
+            if (world_size() < 2)
+              throw BadInput("wisp tune: one rank has no collectives to measure: mpirun -n P");
             check_writable("tune", *file);
             bench::tune(*file);
             return 0;
@@ -203,9 +203,7 @@ Command add_simulate(CLI::App& app) {
             check_writable("simulate", json);
             check_writable("simulate", arguments->cluster.trace);
             place_ranks(*arguments);
-            int rank = 0;
-            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-            if (rank == 0) benchmark.simulate(arguments->options, arguments->cluster);
+            if (world_rank() == 0) benchmark.simulate(arguments->options, arguments->cluster);
             return 0;
           }};
 }

@@ -11,6 +11,7 @@
 #include "cli/bad_input.hpp"
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
+#include "cli/world_rank.hpp"
 #include "comm/comm_access.hpp"
 #include "comm/measure_machine.hpp"
 #include "harness.hpp"
@@ -61,8 +62,7 @@ void look_at_mpi(Findings& found) {
                            ? "this MPI sends and receives what is in the memory of a GPU (CUDA)"
                            : "this MPI does not know the memory of a GPU: copy to the host's first");
   found.numbers["mpi"] = bench::mpi_name();
-  int ranks = 0;
-  detail::check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
+  const int ranks = world_size();
   for (const char* launcher : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const char* started = std::getenv(launcher);
     if (ranks > 1 || started == nullptr || std::atoi(started) < 2) continue;

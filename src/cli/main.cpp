@@ -20,6 +20,7 @@
 #include "cli/commands.hpp"
 #include "cli/run.hpp"
 #include "cli/terminal.hpp"
+#include "cli/world_rank.hpp"
 #include "harness.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
@@ -48,10 +49,8 @@ std::string agree_on_call(int argc, char** argv, const std::string& sentence) {
   std::string call;
   for (int i = 1; i < argc; ++i) call += std::string(argv[i]) + '\0';
   const auto hash = static_cast<unsigned long long>(std::hash<std::string>()(call));
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int rank = world_rank();
+  const int size = world_size();
   // The smallest hash, the largest as its complement, and the first rank that has something to say.
   unsigned long long least[] = {hash, ~hash, static_cast<unsigned long long>(sentence.empty() ? size : rank)};
   detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_UNSIGNED_LONG_LONG, MPI_MIN, MPI_COMM_WORLD),
@@ -93,8 +92,7 @@ Command add_man(CLI::App& app, int rank) {
 
 /// Reads the command line and runs the command on every rank; only rank 0 speaks.
 int run(int argc, char** argv) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int rank = world_rank();
   CLI::App app("Weightless process groups and collectives for MPI", "wisp");
   app.set_version_flag("--version", fmt::format("wisp {} on {}", WISP_VERSION, bench::mpi_name()));
   app.require_subcommand(1);
@@ -150,10 +148,10 @@ int main(int argc, char** argv) {
   using namespace std::string_view_literals;
   if (argc > 1 && argv[1] == "run"sv) return wisp::cli::run_preloaded(argc, argv);
   if (argc > 1 && argv[1] == "simulate"sv) wisp::cli::begin_with_huge_pages(argv);
-  // Only one benchmark wants several threads, which cost all others something.
+  // Only one benchmark calls MPI from several threads, which costs all others something.
   const bool wants_threads = argc > 2 && argv[1] == "bench"sv && argv[2] == "threads"sv;
   int provided = 0;
-  MPI_Init_thread(&argc, &argv, wants_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  MPI_Init_thread(&argc, &argv, wants_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // errors become exceptions
   int code = 1;
   try {

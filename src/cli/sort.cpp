@@ -128,6 +128,7 @@ void check_arguments(const Comm& comm, const SortArguments& arguments) {
   if (!arguments.key.empty() && arguments.record == 0) throw BadInput("wisp sort: --key needs --record");
   if (!has_lines && (arguments.is_numeric || !arguments.separator.empty() || !arguments.line_keys.empty()))
     throw BadInput("wisp sort: -n, -t and -k are for lines, not for --type or --record");
+  if (arguments.output.empty()) throw BadInput("wisp sort: OUTPUT is empty");
   if (arguments.separator.size() > 1)
     throw BadInput(fmt::format("wisp sort: -t '{}' is not one character", arguments.separator));
   if (arguments.check && arguments.output == standard_stream)

@@ -108,6 +108,7 @@ class FileChunks final : public ChunkReader {
   std::optional<std::size_t> end_in(std::string_view text, std::uint64_t place) const {
     const std::uint64_t text_end = place + text.size();
     if (text_end < end_) return std::nullopt;
+    if (skips_line_ && text.find('\n') == text.npos) return text.size();  // no line begins in the part
     if (text_end == file_.size()) {
       if (shape_.width > 0 || end_ == file_.size()) return text.size();
     }

@@ -227,7 +227,7 @@ class OutputFile final : public Output {
       if (std::filesystem::file_size(temporary_, error) != size_) {
         problem_ = fmt::format(
             "wisp sort: writing {} failed: the file system took fewer bytes than there are", path_);
-      } else if (std::filesystem::rename(temporary_, path_, error); error) {
+      } else if (replace_output(error); error) {
         problem_ = fmt::format("wisp sort: the output {} is not writable: {}", path_, error.message());
       }
     }
@@ -243,11 +243,18 @@ class OutputFile final : public Output {
   void finish_write() {
     if (const int error = transfer_.finish(); error != 0) fail(error);
   }
-  /// Of this rank alone: others may not come.
+  void replace_output(std::error_code& error) const {
+    std::filesystem::rename(temporary_, path_, error);
+    if (error.value() != EBUSY && error.value() != EPERM) return;
+    // Mounted by itself, or somebody else's in a folder like /tmp: it can be written, but not replaced.
+    std::filesystem::copy_file(temporary_, path_, std::filesystem::copy_options::overwrite_existing, error);
+    if (!error) std::filesystem::remove(temporary_, error);
+  }
+  /// Of this rank alone: others may not come, or be killed before they can.
   void leave() noexcept {
     transfer_.finish();
     if (file_ >= 0) close(file_);
-    if (comm_.rank() == 0 && !committed_) std::remove(temporary_.c_str());
+    if (!committed_) std::remove(temporary_.c_str());
     RemovedWhenInterrupted::end();
   }
 

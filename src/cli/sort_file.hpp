@@ -88,6 +88,10 @@ class RunStore {
   RunStore& operator=(const RunStore&) = delete;
 
   void add(Block block);
+  /// Something cannot be kept, for another reason.
+  void refuse(std::string problem) {
+    if (problem_.empty()) problem_ = std::move(problem);
+  }
   /// After the last: what could not be kept is an error on all ranks.
   void finish(const Comm& comm);
   std::size_t count() const { return runs_.size(); }

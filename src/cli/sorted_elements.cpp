@@ -1,5 +1,7 @@
 #include "cli/sorted_elements.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -154,8 +156,9 @@ class StringElements final : public SortedElements {
   void add(Chunk chunk) override {
     // Text, where each string begins, and what is sorted.
     constexpr std::size_t bytes_of_string = 32;
+    constexpr std::uint64_t longest = wisp::detail::longest_string;
     const std::size_t most = std::max<std::size_t>(options_.chunk_memory / bytes_of_string, 1);
-    // With many keys, text is coded as several times as much. No run has 2^32 characters.
+    // With many keys, text is coded as several times as much. No run of several has 2^32 characters.
     const std::size_t most_bytes = std::clamp<std::size_t>(options_.chunk_memory, 1, std::size_t{1} << 31);
     std::string_view text = chunk.text();
     own_bytes_ += text.size();
@@ -177,7 +180,11 @@ class StringElements final : public SortedElements {
       if (options_.inspects_input)
         for (std::size_t i = 0; i + 1 < begins.size(); ++i) count_in(element(text, begins, i), input_);
       const Slot strings = begins.size() - 1;
-      if (order_.is_plain()) {
+      if (const std::size_t bytes = std::max(part.size(), encoded.size()); bytes >= longest) {
+        store_.refuse(fmt::format(
+            "wisp sort: a line has {} bytes, with what its keys make of it; it may have fewer than {}", bytes,
+            longest));
+      } else if (order_.is_plain()) {
         add_run(wisp::detail::sort_strings(part, begins, gap));
       } else {
         begins = {};

@@ -18,6 +18,7 @@
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "cli/trace_picture.hpp"
+#include "cli/world_rank.hpp"
 #include "trace/timeline.hpp"
 #include "wisp/error.hpp"
 
@@ -152,9 +153,7 @@ Command add_trace(CLI::App& app) {
       "  wisp trace bcast.trace --output bcast.svg");
   return {command, [arguments] {
             if (arguments->output.empty()) arguments->output = arguments->file + ".html";
-            int rank = 0;
-            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-            return rank == 0 ? trace(*arguments) : 0;
+            return world_rank() == 0 ? trace(*arguments) : 0;
           }};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "collectives/host_operands.hpp"
@@ -162,7 +163,7 @@ int find_direct_ranks(const Machine& machine) {
   };
   int most = 1;
   while (most < largest_direct && is_direct(2 * most)) most *= 2;
-  if (most == largest_direct) return most;
+  if (most == largest_direct) return std::numeric_limits<int>::max();
   for (int step = most / 2; step > 0; step /= 2) {
     if (is_direct(most + step)) most += step;
   }

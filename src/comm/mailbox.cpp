@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "comm/world.hpp"
+#include "trace/recorder.hpp"
 #include "transport/throw_error.hpp"
 
 namespace wisp::detail {
@@ -69,6 +70,7 @@ void Mailbox::refuse(Message& message) {
 
 void Mailbox::send_parked(Parked& parked, WireTag tag) {
   const Sending& sending = parked.sending;
+  if (Recorder* const recorder = transport_.recorder()) recorder->sending(*sending.context, sending.tag);
   if (parked.message == nullptr) {
     transport_.send_owned(std::move(parked.left), sending.peer, tag, sending.operation);
     return;

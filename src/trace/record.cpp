@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <string_view>
+#include <unordered_map>
 
 #include "pattern/packed_number.hpp"
 #include "transport/throw_error.hpp"
@@ -185,6 +186,8 @@ std::vector<std::byte> TraceWriter::take_chunk(int rank, int ranks, const std::s
 }
 
 bool read_trace(std::span<const std::byte> chunks, const std::string& file, std::vector<RankTrace>& ranks) {
+  std::unordered_map<int, std::size_t> places;
+  for (const RankTrace& of : ranks) places.try_emplace(of.rank, places.size());
   Reader reader(chunks, file);
   while (!reader.at_end()) {
     const auto begin = reader.peek(magic.size());
@@ -197,8 +200,9 @@ bool read_trace(std::span<const std::byte> chunks, const std::string& file, std:
     const std::uint32_t bytes = reader.fixed();
     if (!reader.has(bytes)) return true;
     Reader body(reader.take(bytes), file);
-    const auto found = std::ranges::find(ranks, rank, &RankTrace::rank);
-    RankTrace& of_rank = found != ranks.end() ? *found : ranks.emplace_back(RankTrace{rank, all, {}, {}, {}});
+    const auto [found, is_new] = places.try_emplace(rank, ranks.size());
+    if (is_new) ranks.push_back({rank, all, {}, {}, {}});
+    RankTrace& of_rank = ranks[found->second];
     of_rank.host = body.text();
     read_records(body, of_rank);
   }

@@ -226,6 +226,11 @@ class Sort(unittest.TestCase):
         zeros = bytes(400_000)
         self.check(zeros, zeros + b"\n", "-r", "--lines", ranks=1)
 
+    def test_lines_of_several_ranks(self):
+        for lines in ([b"b" * 1_000_000, b"a"], [b"a" * 900_000, b"c" * 700_000], [b"", b"b" * 400_000, b"", b"a"]):
+            for end in (b"", b"\n"):
+                self.check(b"\n".join(lines) + end, b"\n".join(sorted(lines)) + b"\n", "--check", ranks=5)
+
     def test_the_first_of_equal_records(self):
         for options in ([], ["-r"], ["-s"]):
             self.check(b"ab3ab1ab2", b"ab3", "--record", "3", "--key", "0:2", "-u", *options)
@@ -305,6 +310,7 @@ class Sort(unittest.TestCase):
         self.refuse("--check needs an OUTPUT", good, "-", "--check")
         self.refuse("--temporary-directory", good, self.output, "-T", os.path.join(self.folder, "none"))
         self.refuse("OUTPUT is required", good)
+        self.refuse("OUTPUT is empty", good, "")
 
     def test_an_interrupted_run_leaves_nothing_behind(self):
         source = self.path("input", os.urandom(1 << 27))
