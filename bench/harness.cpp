@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
@@ -301,6 +302,11 @@ MPI_Comm make_mpi_range(MPI_Comm parent, int first, int last, int tag) {
   MPI_Comm made = MPI_COMM_NULL;
   detail::check_mpi(MPI_Comm_create_group(parent, ours.get(), tag, &made), "MPI_Comm_create_group");
   return made;
+}
+
+std::string text_of_direct(int ranks) {
+  return ranks == std::numeric_limits<int>::max() ? "direct messages at any number of ranks"
+                                                  : fmt::format("direct messages up to {} ranks", ranks);
 }
 
 Comm all_ranks() {

@@ -129,6 +129,9 @@ Comm all_ranks();
 /// "wisp bench NAME: P ranks, MPI", and whether ranks outnumber cores.
 std::string title_of(std::string_view bench, MPI_Comm comm);
 
+/// Of direct_gatherv_ranks.
+std::string text_of_direct(int ranks);
+
 /// What `mpi` is in the output: the library's name and version.
 std::string mpi_name();
 

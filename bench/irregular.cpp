@@ -190,12 +190,9 @@ void mark(std::vector<Row>& rows, const std::string& guideline_2, const char* of
 void bench_irregular(const Irregular& of, const Options& options) {
   const Comm comm = all_ranks();
   const int ranks = comm.size();
-  const int most = direct_gatherv_ranks(comm);
   Report report(options,
-                fmt::format("{}; direct messages {}; !1, !2: breaks that guideline by more than 5 %",
-                            title_of(of.bench, MPI_COMM_WORLD),
-                            most == std::numeric_limits<int>::max() ? std::string("at any number of ranks")
-                                                                    : fmt::format("up to {} ranks", most)),
+                fmt::format("{}; {}; !1, !2: breaks that guideline by more than 5 %",
+                            title_of(of.bench, MPI_COMM_WORLD), text_of_direct(direct_gatherv_ranks(comm))),
                 comm.rank() == 0);
   const Method method = method_of(options);
   const CollectiveOptions algorithm{{}, options.algorithm};
@@ -302,9 +299,9 @@ void simulate_irregular(const SimulatedOperation& of, const Options& options,
   });
   Report report(
       options,
-      fmt::format("wisp simulate {}: {} ranks, virtual time; direct messages up to {} ranks; !1, !2: "
-                  "breaks that guideline by more than 5 %",
-                  of.bench, cluster.ranks, most),
+      fmt::format("wisp simulate {}: {} ranks, virtual time; {}; !1, !2: breaks that guideline by more "
+                  "than 5 %",
+                  of.bench, cluster.ranks, text_of_direct(most)),
       true);
   const int root = cluster.ranks / 2;
   std::vector<std::string_view> named = algorithms_of(of.bench);

@@ -148,7 +148,7 @@ class Function:
                 copies = "none" if is_started(self.name) else "read" if one.is_const else "written"
                 before.append(f"const Contiguous {own}({one.name}, \"{one.name}\", Copies::{copies}{self.at_root(one)});")
                 count = next((other.name for other in self.parameters if other.name in ("count", "recvcount")), None)
-                if count and any(other.name == "datatype" for other in self.parameters):
+                if count and one.name not in LABELS and any(other.name == "datatype" for other in self.parameters):
                     before.append(f"{own}.check_room(*{count}, *datatype);")
                 return f"{own}.address()"
             role = "Role::blocks" if self.is_of_blocks(one) else "Role::whole"

@@ -27,7 +27,8 @@ namespace wisp {
 std::vector<std::string_view> algorithms_of(std::string_view operation);
 
 /// The largest number of ranks on which gatherv and scatterv send every block straight to or from the root;
-/// on more they are led down a tree. By the cost model, or the environment's WISP_DIRECT_RANKS.
+/// on more they are led down a tree. INT_MAX: on any number. By the cost model, or the environment's
+/// WISP_DIRECT_RANKS.
 int direct_gatherv_ranks(const Comm& comm);
 
 /// Ends when all have begun. ⌈log2 p⌉ α.

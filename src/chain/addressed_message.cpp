@@ -44,6 +44,7 @@ void AddressedMessage::receive(Posts& posts, const Link& link, const Address& fr
                                const std::optional<Buffer>& data) {
   tells_address_ = tells_address;
   data_ = data.value_or(Buffer());
+  has_data_ = data.has_value();
   const std::size_t bytes = bytes_of(data_);
   is_packed_ = tells_address && data && is_small(bytes);
   operation_ = link.operation();
@@ -67,7 +68,7 @@ void AddressedMessage::receive(Posts& posts, const Link& link, const Address& fr
 Address AddressedMessage::open() {
   if (!tells_address_) return {};
   if (is_packed_) std::memcpy(&header_, memory_.data(), sizeof header_);
-  if (!header_.told.exists()) {
+  if (!header_.told.exists() || (has_data_ && header_.bytes == Header().bytes)) {
     throw_error(MPI_ERR_OTHER,
                 "{}: a simulated cluster carries too few bytes of a message for chains "
                 "(SimulationOptions::carried_bytes)",

@@ -23,7 +23,7 @@ class AddressedMessage {
  private:
   struct Header {
     Address told;
-    std::uint64_t bytes = 0;  ///< of the data
+    std::uint64_t bytes = ~std::uint64_t{0};  ///< of the data; before they come, too many
   };
   static_assert(sizeof(Header) == header_bytes);
 
@@ -33,6 +33,7 @@ class AddressedMessage {
   const char* operation_ = "";
   int from_ = -1;
   bool tells_address_ = false;
+  bool has_data_ = false;
   bool is_packed_ = false;
 };
 

@@ -184,10 +184,7 @@ void look_at_choices(Findings& found, const Comm& comm) {
                                                : "in runs"));
   }
   const int direct = direct_gatherv_ranks(comm);
-  found.add("gatherv, scatterv",
-            direct == std::numeric_limits<int>::max()
-                ? std::string("direct messages at any number of ranks")
-                : fmt::format("direct messages up to {} ranks (WISP_DIRECT_RANKS)", direct));
+  found.add("gatherv, scatterv", bench::text_of_direct(direct) + " (WISP_DIRECT_RANKS)");
   found.add("straight to the root",
             fmt::format("blocks of {} bytes and more", detail::straight_threshold(machine)));
   found.numbers["direct_ranks"] = direct;

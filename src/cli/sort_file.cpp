@@ -227,8 +227,12 @@ class OutputFile final : public Output {
       if (std::filesystem::file_size(temporary_, error) != size_) {
         problem_ = fmt::format(
             "wisp sort: writing {} failed: the file system took fewer bytes than there are", path_);
-      } else if (replace_output(error); error) {
-        problem_ = fmt::format("wisp sort: the output {} is not writable: {}", path_, error.message());
+      } else if (std::filesystem::rename(temporary_, path_, error); error) {
+        if (error.value() == EBUSY || error.value() == EPERM) {
+          write_over();
+        } else {
+          problem_ = fmt::format("wisp sort: the output {} is not writable: {}", path_, error.message());
+        }
       }
     }
     agree_on_errors(comm_, problem_);
@@ -243,12 +247,34 @@ class OutputFile final : public Output {
   void finish_write() {
     if (const int error = transfer_.finish(); error != 0) fail(error);
   }
-  void replace_output(std::error_code& error) const {
-    std::filesystem::rename(temporary_, path_, error);
-    if (error.value() != EBUSY && error.value() != EPERM) return;
-    // Mounted by itself, or somebody else's in a folder like /tmp: it can be written, but not replaced.
-    std::filesystem::copy_file(temporary_, path_, std::filesystem::copy_options::overwrite_existing, error);
-    if (!error) std::filesystem::remove(temporary_, error);
+  /// What is mounted by itself, or somebody else's in a folder like /tmp, can be written, but not replaced.
+  void write_over() {
+    const int to = open(path_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);  // made anew it would be refused
+    if (to < 0) return fail(errno);
+    const int from = open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
+    int error = from < 0 ? errno : 0;
+    std::vector<char> part(std::size_t{1} << 20);
+    for (std::uint64_t at = 0; at < size_ && error == 0; at += part.size()) {
+      part.resize(std::min<std::uint64_t>(part.size(), size_ - at));
+      const auto place = [&](std::size_t done) { return static_cast<off_t>(at + done); };
+      error = move_all(part.size(), [&](std::size_t done) {
+        return pread(from, part.data() + done, part.size() - done, place(done));
+      });
+      if (error == 0) {
+        error = move_all(part.size(), [&](std::size_t done) {
+          return pwrite(to, part.data() + done, part.size() - done, place(done));
+        });
+      }
+    }
+    close(from);
+    if (close(to) != 0 && error == 0) error = errno;
+    if (error == 0) {
+      std::remove(temporary_.c_str());
+      return;
+    }
+    fail(error);
+    const std::string kept = temporary_ + "-kept";
+    if (std::rename(temporary_.c_str(), kept.c_str()) == 0) problem_ += "; all of it is in " + kept;
   }
   /// Of this rank alone: others may not come, or be killed before they can.
   void leave() noexcept {

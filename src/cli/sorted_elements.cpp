@@ -169,11 +169,19 @@ class StringElements final : public SortedElements {
       std::string encoded;
       std::vector<std::uint64_t> encoded_begins{0};
       while (end < text.size() && begins.size() <= most && end < most_bytes && encoded.size() < most_bytes) {
-        end = end_of_element(text, end);
-        begins.push_back(end);
-        if (order_.is_plain()) continue;
-        order_.encode(element(text, begins, begins.size() - 2), place + begins[begins.size() - 2], encoded);
-        encoded_begins.push_back(encoded.size());
+        const std::size_t next = end_of_element(text, end);
+        if (end > 0 && next >= longest) break;  // a run of its own
+        begins.push_back(next);
+        if (!order_.is_plain()) {
+          order_.encode(element(text, begins, begins.size() - 2), place + end, encoded);
+          if (end > 0 && encoded.size() >= longest) {
+            begins.pop_back();
+            encoded.resize(encoded_begins.back());
+            break;
+          }
+          encoded_begins.push_back(encoded.size());
+        }
+        end = next;
       }
       const std::string_view part = text.substr(0, end);
       const std::size_t gap = width_ > 0 ? 0 : 1;
@@ -181,9 +189,8 @@ class StringElements final : public SortedElements {
         for (std::size_t i = 0; i + 1 < begins.size(); ++i) count_in(element(text, begins, i), input_);
       const Slot strings = begins.size() - 1;
       if (const std::size_t bytes = std::max(part.size(), encoded.size()); bytes >= longest) {
-        store_.refuse(fmt::format(
-            "wisp sort: a line has {} bytes, with what its keys make of it; it may have fewer than {}", bytes,
-            longest));
+        store_.refuse(fmt::format("wisp sort: a line has {} bytes{}; it may have fewer than {}", bytes,
+                                  encoded.size() > part.size() ? " with its keys" : "", longest));
       } else if (order_.is_plain()) {
         add_run(wisp::detail::sort_strings(part, begins, gap));
       } else {

@@ -32,7 +32,7 @@ namespace wisp::detail {
 }
 
 Buffer unchanged_result(const ConstBuffer& send, const Buffer& receive) {
-  if (receive.address != nullptr || is_in_place(send)) return receive;
+  if ((receive.address != nullptr && receive.count > 0) || is_in_place(send)) return receive;
   return {const_cast<void*>(send.address), send.count, send.type};
 }
 

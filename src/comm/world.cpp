@@ -225,23 +225,22 @@ std::shared_ptr<World> World::duplicate(MPI_Comm comm, int mpi_comms) {
 }
 
 World::Own World::make_duplicates(MPI_Comm comm, int mpi_comms) {
-  Own own;
-  Facts& facts = own.facts;
+  std::vector<MPI_Comm> ours;
   try {
-    MPI_Comm& first = own.comms.emplace_back(duplicate_of(comm));
-    const bool checks_calls = agree_on_environment(first);
-    facts = facts_of(first);
+    const MPI_Comm first = ours.emplace_back(duplicate_of(comm));
+    const bool checks_calls = agree_on_environment(first);  // before this rank's own is looked at alone
+    Facts facts = facts_of(first);
     facts.checks_calls = checks_calls;
     facts.name = name_of(comm);
     const Hosts hosts = learn_hosts(first);
     facts.nodes = hosts.nodes;
     facts.machine = measure_machine(first, hosts);
-    while (own.comms.size() < as_size(mpi_comms)) own.comms.push_back(duplicate_of(comm));
+    while (ours.size() < as_size(mpi_comms)) ours.push_back(duplicate_of(comm));
+    return {std::move(ours), std::move(facts)};
   } catch (...) {
-    for (MPI_Comm& made : own.comms) MPI_Comm_free(&made);
+    for (MPI_Comm& made : ours) MPI_Comm_free(&made);
     throw;
   }
-  return own;
 }
 
 std::shared_ptr<World> World::over_own(Own own) {

@@ -57,8 +57,7 @@ constexpr const char* of_check = "wisp::Neighborhood::check";
 namespace detail {
 
 bool compares_creation(const Comm& comm) {
-  return CommAccess::world(comm).engine().can_wait() &&
-         (always_checks_creation || CommAccess::world(comm).checks_calls());
+  return CommAccess::world(comm).engine().can_wait() && (always_checks_creation || environment_says_check());
 }
 
 void refuse_creation(const Comm& comm, const Error& error) {
@@ -80,7 +79,7 @@ Neighborhood::Neighborhood(const Comm& comm, const Stencil& stencil) {
   state_ = std::make_shared<State>();
   state_->comm = comm;
   state_->stencil = stencil;
-  state_->checks_operations = CommAccess::world(comm).checks_calls();
+  state_->checks_operations = environment_says_check();
   state_->border = border_of(stencil.torus(), stencil.reduced(), comm.rank());
   const std::vector<Shift> shifts = stencil.torus().shifts(comm.rank(), stencil.reduced());
   state_->sources.reserve(shifts.size());
@@ -115,7 +114,7 @@ Neighborhood Neighborhood::adjacent(const Comm& comm, std::span<const int> sourc
   Neighborhood made;
   made.state_ = std::make_shared<State>();
   made.state_->comm = comm;
-  made.state_->checks_operations = CommAccess::world(comm).checks_calls();
+  made.state_->checks_operations = environment_says_check();
   made.state_->sources.assign(sources.begin(), sources.end());
   made.state_->targets.assign(targets.begin(), targets.end());
   auto lists = std::make_shared<State::Lists>();

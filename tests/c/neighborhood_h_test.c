@@ -299,6 +299,23 @@ static void test_checked_creation(void) {
 }
 
 /* The names of the paper, on a Cartesian communicator. */
+/* Beyond the border nobody is, and what would come from there stays as it is. */
+static void test_mesh(void) {
+  static const int both[] = {1, -1};
+  static const int periods[] = {0};
+  const int sent[] = {10 * rank, 10 * rank + 1};
+  int got[] = {-7, -7}, sources[2], targets[2], weights[2];
+  WISP_Neighborhood mesh = WISP_NEIGHBORHOOD_NULL;
+  OK(WISP_Neighborhood_create(comm, 1, &size, periods, 2, both, NULL, &mesh));
+  OK(WISP_Neighborhood_get(mesh, 2, sources, targets, weights));
+  EXPECT(sources[0] == (rank > 0 ? rank - 1 : MPI_PROC_NULL) && targets[1] == sources[0]);
+  EXPECT(targets[0] == (rank + 1 < size ? rank + 1 : MPI_PROC_NULL) && sources[1] == targets[0]);
+  OK(WISP_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, mesh));
+  EXPECT(got[0] == (rank > 0 ? 10 * (rank - 1) : -7));
+  EXPECT(got[1] == (rank + 1 < size ? 10 * (rank + 1) + 1 : -7));
+  OK(WISP_Neighborhood_free(&mesh));
+}
+
 static void test_iso(void) {
   MPI_Comm cart = MPI_COMM_NULL;
   const int periodic = 1;
@@ -324,6 +341,14 @@ static void test_iso(void) {
   EXPECT(isocomm == MPI_COMM_NULL);
   unsetenv("WISP_CHECK");
   OK(Iso_neighborhood_create(cart, S, offsets, &isocomm));
+  {
+    WISP_Neighborhood of_cart = WISP_NEIGHBORHOOD_NULL;
+    OK(WISP_Neighborhood_create_cart(cart, S, offsets, NULL, &of_cart));
+    reset();
+    OK(WISP_Neighbor_alltoall(in, COUNT, MPI_INT, out, COUNT, MPI_INT, of_cart));
+    EXPECT(is_right(0));
+    OK(WISP_Neighborhood_free(&of_cart));
+  }
   MPI_Comm_free(&cart);
   OK(Iso_neighbor_alltoall_init(in, COUNT, MPI_INT, out, COUNT, MPI_INT, isocomm, &requests[0]));
   OK(Iso_neighbor_alltoallv_init(in, counts, displs, MPI_INT, out, counts, displs, MPI_INT, isocomm,
@@ -367,6 +392,7 @@ int main(int argc, char** argv) {
   RUN(test_lists);
   RUN(test_errors);
   RUN(test_checked_creation);
+  RUN(test_mesh);
   RUN(test_iso);
   OK(WISP_Neighborhood_free(&neighborhood));
   OK(WISP_Comm_free(&comm));

@@ -179,6 +179,7 @@ static void test_irregular(void) {
 /* A block to the next rank, and two to the one after it: of one element, the third, and of none. */
 static void test_exchange(void) {
   int destinations[3], counts[3] = {COUNT, 1, 0}, displs[3] = {0, 2, 0}, i, blocks = 0, source = -1;
+  int round = 0, of_one = 0, of_none = 0;
   MPI_Count counts_c[3] = {COUNT, 1, 0}, bytes = 0;
   MPI_Aint displs_c[3] = {0, 2, 0};
   const void* data = NULL;
@@ -188,21 +189,32 @@ static void test_exchange(void) {
   for (i = 0; i < 3; ++i) destinations[i] = (rank + (i == 0 ? 1 : 2)) % size;
   EXPECT(WISP_Exchange(3, destinations, in, counts, displs, MPI_INT, arrivals, comm) == MPI_ERR_ARG);
   OK(WISP_Arrivals_create(&arrivals));
-#define CHECK_ARRIVALS(call)                                                    \
-  OK(call);                                                                     \
-  OK(WISP_Arrivals_count(arrivals, &blocks));                                   \
-  EXPECT(blocks == 3);                                                          \
-  for (i = 0; i < 3; ++i) {                                                     \
-    int way;                                                                    \
-    OK(WISP_Arrivals_block(arrivals, i, &source, &data, &bytes));               \
-    way = bytes == COUNT * (MPI_Count)sizeof(int) ? 1 : 2;                      \
-    EXPECT(way == 1 || bytes <= (MPI_Count)sizeof(int));                        \
-    EXPECT((source + way) % size == rank);                                      \
-    EXPECT(bytes == 0 || *(const int*)data == 1000 * source + way * (way - 1)); \
-  }
+#define CHECK_ARRIVALS(call)                                                        \
+  OK(call);                                                                         \
+  OK(WISP_Arrivals_count(arrivals, &blocks));                                       \
+  EXPECT(blocks == 3);                                                              \
+  of_one = of_none = 0;                                                             \
+  for (i = 0; i < 3; ++i) {                                                         \
+    const int before = source;                                                      \
+    int way, j;                                                                     \
+    OK(WISP_Arrivals_block(arrivals, i, &source, &data, &bytes));                   \
+    EXPECT(i == 0 || before <= source);                                             \
+    way = bytes == COUNT * (MPI_Count)sizeof(int) ? 1 : 2;                          \
+    EXPECT(way == 1 || bytes <= (MPI_Count)sizeof(int));                            \
+    of_one += bytes == (MPI_Count)sizeof(int);                                      \
+    of_none += bytes == 0;                                                          \
+    EXPECT((source + way) % size == rank);                                          \
+    for (j = 0; j < (int)(bytes / (MPI_Count)sizeof(int)); ++j)                     \
+      EXPECT(((const int*)data)[j] == 1000 * source + j + way * (way - 1) + round); \
+  }                                                                                 \
+  EXPECT(of_one == 1 && of_none == 1);                                              \
+  ++round;                                                                          \
+  for (i = 0; i < COUNT; ++i) ++in[i]
   CHECK_ARRIVALS(WISP_Exchange(3, destinations, in, counts, displs, MPI_INT, arrivals, comm));
   CHECK_ARRIVALS(WISP_Exchange_c(3, destinations, in, counts_c, displs_c, MPI_INT, arrivals, comm));
   OK(WISP_Iexchange(3, destinations, in, counts, displs, MPI_INT, arrivals, comm, &request));
+  CHECK_ARRIVALS(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  OK(WISP_Iexchange_c(3, destinations, in, counts_c, displs_c, MPI_INT, arrivals, comm, &request));
   CHECK_ARRIVALS(WISP_Wait(&request, MPI_STATUS_IGNORE));
   OK(WISP_Iexchange_range(3, destinations, in, counts, displs, MPI_INT, arrivals, comm, &request, 0,
                           size - 1));
@@ -211,6 +223,11 @@ static void test_exchange(void) {
                         &request));
   OK(WISP_Start(&request));
   CHECK_ARRIVALS(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  OK(WISP_Start(&request));
+  CHECK_ARRIVALS(WISP_Wait(&request, MPI_STATUS_IGNORE));
+  OK(WISP_Request_free(&request));
+  OK(WISP_Exchange_init_c(3, destinations, in, counts_c, displs_c, MPI_INT, arrivals, comm, MPI_INFO_NULL,
+                          &request));
   OK(WISP_Start(&request));
   CHECK_ARRIVALS(WISP_Wait(&request, MPI_STATUS_IGNORE));
   OK(WISP_Request_free(&request));
@@ -505,6 +522,32 @@ static void test_communicators(void) {
   EXPECT(WISP_Comm_get_failed(half, 1, NULL, &value) == MPI_ERR_ARG);
   OK(WISP_Comm_range(comm, 1, 0, 1, &none));
   EXPECT(none == WISP_COMM_NULL);
+  { /* A range of ranks calls alone, and the root counts in it. */
+    const int first = rank < middle ? 0 : middle;
+    const int last = rank < middle ? middle - 1 : size - 1;
+    int told = rank, sum = 0;
+    OK(WISP_Ibcast_range(&told, 1, MPI_INT, last - first, comm, &request, first, last));
+    OK(WISP_Wait(&request, MPI_STATUS_IGNORE));
+    EXPECT(told == last);
+    OK(WISP_Ireduce_range(&one, &sum, 1, MPI_INT, MPI_SUM, last - first, comm, &request, first, last));
+    OK(WISP_Wait(&request, MPI_STATUS_IGNORE));
+    EXPECT(sum == (rank == last ? last - first + 1 : 0));
+  }
+  { /* Several communicators of MPI below, asked for in the first call. */
+    MPI_Comm below = MPI_COMM_NULL;
+    WISP_Comm several = WISP_COMM_NULL;
+    int sum = 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &below);
+    EXPECT(WISP_Comm_duplicate_with(below, 0, &several) == MPI_ERR_ARG);
+    OK(WISP_Comm_duplicate_with(below, 3, &several));
+    OK(WISP_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, several));
+    EXPECT(sum == size);
+    OK(WISP_Comm_free(&several));
+    EXPECT(WISP_Comm_duplicate_with(below, 4, &several) == MPI_ERR_ARG && several == WISP_COMM_NULL);
+    OK(WISP_Comm_duplicate_with(below, 2, &several));
+    OK(WISP_Comm_free(&several));
+    MPI_Comm_free(&below);
+  }
   {
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Group of_made = MPI_GROUP_NULL;

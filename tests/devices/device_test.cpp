@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstring>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -54,6 +55,10 @@ class DeviceTest : public testing::TestWithParam<int> {
     }
     return all;
   }
+  /// What was there is not what is expected.
+  static void clear(const DeviceMemory& memory, std::size_t count) {
+    memory.put(std::vector<int>(count, -1));
+  }
   /// Of all algorithms that work here.
   template <class Run>
   void for_all(std::string_view operation, Run run) {
@@ -90,6 +95,7 @@ TEST_P(DeviceTest, Reductions) {
   };
   send.put(block(rank, 0));
   for_all("allreduce", [&](const CollectiveOptions& options) {
+    clear(receive, n);
     comm.allreduce(buffer(send, n), buffer(receive, n), MPI_SUM, options);
     EXPECT_EQ(receive.get<int>(n), sum_to(p - 1));
     receive.put(block(rank, 0));
@@ -97,16 +103,19 @@ TEST_P(DeviceTest, Reductions) {
     EXPECT_EQ(receive.get<int>(n), sum_to(p - 1));
   });
   for_all("reduce", [&](const CollectiveOptions& options) {
+    clear(receive, n);
     comm.reduce(buffer(send, n), buffer(receive, n), MPI_SUM, 0, options);
     if (rank == 0) {
       EXPECT_EQ(receive.get<int>(n), sum_to(p - 1));
     }
   });
   for_all("scan", [&](const CollectiveOptions& options) {
+    clear(receive, n);
     comm.scan(buffer(send, n), buffer(receive, n), MPI_SUM, options);
     EXPECT_EQ(receive.get<int>(n), sum_to(rank));
   });
   for_all("exscan", [&](const CollectiveOptions& options) {
+    clear(receive, n);
     comm.exscan(buffer(send, n), buffer(receive, n), MPI_SUM, options);
     if (rank > 0) {
       EXPECT_EQ(receive.get<int>(n), sum_to(rank - 1));
@@ -115,6 +124,7 @@ TEST_P(DeviceTest, Reductions) {
   const DeviceMemory all(n * ranks * sizeof(int));
   all.put(blocks([&](int to) { return block(rank, to); }));
   for_all("reduce_scatter", [&](const CollectiveOptions& options) {
+    clear(receive, n);
     comm.reduce_scatter_block(buffer(all, n * ranks), buffer(receive, n), MPI_SUM, options);
     std::vector<int> sum(n);
     for (int r = 0; r < p; ++r) {
@@ -141,6 +151,7 @@ TEST_P(DeviceTest, BlocksToAndFromARoot) {
   const int root = p / 2;
   for_all("gather", [&](const CollectiveOptions& options) {
     one.put(block(rank, 0));
+    clear(all, n * ranks);
     comm.gather(buffer(one, n), buffer(all, n * ranks), root, options);
     if (rank == root) {
       EXPECT_EQ(all.get<int>(n * ranks), blocks([&](int r) { return block(r, 0); }));
@@ -155,6 +166,7 @@ TEST_P(DeviceTest, BlocksToAndFromARoot) {
   });
   for_all("scatter", [&](const CollectiveOptions& options) {
     all.put(blocks([&](int to) { return block(rank, to); }));
+    clear(one, n);
     comm.scatter(buffer(all, n * ranks), buffer(one, n), root, options);
     EXPECT_EQ(one.get<int>(n), block(root, rank));
   });
@@ -171,6 +183,7 @@ TEST_P(DeviceTest, BlocksOfAllToAll) {
   one.put(block(rank, 0));
   const auto gathered = blocks([&](int r) { return block(r, 0); });
   for_all("allgather", [&](const CollectiveOptions& options) {
+    clear(receive, n * ranks);
     comm.allgather(buffer(one, n), buffer(receive, n * ranks), options);
     EXPECT_EQ(receive.get<int>(n * ranks), gathered);
   });
@@ -182,6 +195,7 @@ TEST_P(DeviceTest, BlocksOfAllToAll) {
   send.put(blocks([&](int to) { return block(rank, to); }));
   const auto exchanged = blocks([&](int from) { return block(from, rank); });
   for_all("alltoall", [&](const CollectiveOptions& options) {
+    clear(receive, n * ranks);
     comm.alltoall(buffer(send, n * ranks), buffer(receive, n * ranks), options);
     EXPECT_EQ(receive.get<int>(n * ranks), exchanged);
     receive.put(blocks([&](int to) { return block(rank, to); }));
@@ -240,7 +254,11 @@ TEST_P(DeviceTest, ChainsAndExchange) {
   EXPECT_EQ(receive.get<int>(n), block(rank, 0));
   chain.allgather(buffer(send, n), buffer(all, n * ranks));
   EXPECT_EQ(all.get<int>(n * ranks), blocks([&](int r) { return block(r, 0); }));
+  clear(all, n * ranks);
   chain.gather(buffer(send, n), buffer(all, n * ranks), 0);
+  if (rank == 0) {
+    EXPECT_EQ(all.get<int>(n * ranks), blocks([&](int r) { return block(r, 0); }));
+  }
   chain.bcast(buffer(send, n), p - 1);
   EXPECT_EQ(send.get<int>(n), block(p - 1, 0));
 
@@ -250,6 +268,11 @@ TEST_P(DeviceTest, ChainsAndExchange) {
     Arrivals arrivals;
     comm.exchange(messages, arrivals, {.algorithm = algorithm});
     ASSERT_EQ(arrivals.size(), 2u);
+    for (const Arrivals::Block& arrived : arrivals) {
+      const std::vector<int> due = block(arrived.source, 0);
+      ASSERT_EQ(arrived.bytes.size(), n * sizeof(int));
+      EXPECT_EQ(std::memcmp(arrived.bytes.data(), due.data(), arrived.bytes.size()), 0);
+    }
   }
 }
 

@@ -293,7 +293,7 @@ contains
   subroutine splits()
     type(WISP_Chain) :: chain, part
     type(WISP_Comm) :: halves
-    integer :: error, size, color, sum, labels(4)
+    integer :: error, size, color, sum, labels(4), ones(100), sums(100)
     call WISP_Chain_of_comm(comm, chain)
     color = mod(rank, 3)
     if (color == 2) then
@@ -308,6 +308,13 @@ contains
       call expect(sum == size, "a part's sum")
       call WISP_Chain_free(part)
     end if
+    labels = [rank / 2, 7, 9, 7]
+    ones = 1
+    sums = 0
+    call WISP_Chain_segmented_scan(labels(1:3:2), 2, MPI_INTEGER, ones, sums, 100, MPI_INTEGER, MPI_SUM, chain)
+    call expect(all(sums == 1 + mod(rank, 2)), "a segmented scan")
+    call WISP_Chain_scan(ones, sums, 100, MPI_INTEGER, MPI_SUM, chain)
+    call expect(all(sums == rank + 1), "a scan of a chain")
     labels = [mod(rank, 2), 7, 9, 7]
     call WISP_Split(chain, labels(1:3:2), 2, MPI_INTEGER, rank, 1, MPI_INTEGER, MPI_INFO_NULL, part)
     call WISP_Chain_size(part, size)

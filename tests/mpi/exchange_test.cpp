@@ -63,6 +63,7 @@ TEST(ExchangeMpiTest, NonblockingAndPersistent) {
     }
     Request persistent = comm.exchange_init(given[3].messages, arrivals[3], options);
     for (int run = 0; run < 5; ++run) {
+      arrivals[3].clear();
       persistent.start();
       persistent.wait();
       test::check_arrivals(comm, 3, Sizes::mixed, arrivals[3]);

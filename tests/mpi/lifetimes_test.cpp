@@ -199,16 +199,20 @@ TEST(LifetimesMpiTest, WhatIsExchangedComesWhenTheCommunicatorBelowIsFreed) {
       requests.push_back(comm.isend(values, next, 1));
     }
     MPI_Comm_free(&below);
+    bool has_failed = how % 2 == 1;
     for (Request& request : requests) {
       if (how % 2 == 1) continue;
       try {
         request.wait();  // what is to oneself may be done already
       } catch (const Error& error) {
         EXPECT_EQ(error.error_class(), MPI_ERR_COMM);
+        has_failed = true;
       }
     }
     requests.clear();
     MPI_Barrier(MPI_COMM_WORLD);
+    const bool has_come = got == std::vector<int>(values.size(), previous);
+    EXPECT_TRUE(has_come || (has_failed && got == values)) << how;  // all of it or nothing
   }
 }
 

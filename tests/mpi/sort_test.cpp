@@ -62,13 +62,15 @@ TEST(SortTest, TwoSortsRunAtOnce) {
   std::vector<double> first(500), second(700);
   for (double& x : first) x = static_cast<double>(random());
   for (double& x : second) x = static_cast<double>(random() % 10);
+  std::vector<double> all_first = all_elements(first), all_second = all_elements(second);
+  std::ranges::sort(all_first);
+  std::ranges::sort(all_second);
   Request one = isort(comm, first);
   Request two = isort(comm, second);
   two.wait();
   one.wait();
-  const std::vector<double> all_first = all_elements(first), all_second = all_elements(second);
-  EXPECT_TRUE(std::is_sorted(all_first.begin(), all_first.end()));
-  EXPECT_TRUE(std::is_sorted(all_second.begin(), all_second.end()));
+  EXPECT_EQ(all_elements(first), all_first);
+  EXPECT_EQ(all_elements(second), all_second);
 }
 
 TEST(SortTest, OnTwoHalvesAtOnce) {
@@ -133,6 +135,16 @@ TEST(SortTest, WhatElseIsDoneWithAnOrder) {
     EXPECT_EQ(places[1], static_cast<std::uint64_t>(std::lower_bound(expected.begin(), expected.end(), 25) -
                                                     expected.begin()));
     EXPECT_EQ(places[2], count);
+    const auto behind = upper_bound(comm, sorted, std::vector<int>{25});
+    EXPECT_EQ(behind[0], static_cast<std::uint64_t>(std::upper_bound(expected.begin(), expected.end(), 25) -
+                                                    expected.begin()));
+    std::vector<int> weighed = sorted;
+    rebalance(comm, weighed, [](int x) { return x + 1; });
+    EXPECT_EQ(gathered(weighed), expected);
+    const auto weight_of = [](const std::vector<int>& some) {
+      return std::accumulate(some.begin(), some.end(), 0) + static_cast<int>(some.size());
+    };
+    EXPECT_LE(weight_of(weighed), weight_of(expected) / comm.size() + 1 + 50);
 
     if (count > 0) {
       EXPECT_EQ(nth_element(comm, part, count / 2), expected[count / 2]);
@@ -146,6 +158,38 @@ TEST(SortTest, WhatElseIsDoneWithAnOrder) {
     EXPECT_EQ(gathered(sorted), expected);
     EXPECT_EQ(sorted.size(), share_of(expected.size(), comm));
   }
+}
+
+TEST(SortTest, ByOneOfTheMembers) {
+  struct Row {
+    int time;
+    int from;
+  };
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  std::vector<Row> rows;
+  for (const int x : own_part(comm, numbers(500, 40))) rows.push_back({x, comm.rank()});
+  std::vector<int> times, from;
+  const auto take_apart = [&] {
+    times.clear();
+    from.clear();
+    for (const Row& row : rows) {
+      times.push_back(row.time);
+      from.push_back(row.from);
+    }
+    times = gathered(times);
+    from = gathered(from);
+  };
+  take_apart();
+  std::vector<std::pair<int, int>> expected;
+  for (std::size_t i = 0; i < times.size(); ++i) expected.emplace_back(times[i], from[i]);
+  std::ranges::sort(expected);
+  sort(comm, rows, Ascending{}, &Row::time);
+  take_apart();
+  EXPECT_TRUE(std::ranges::is_sorted(times));
+  std::vector<std::pair<int, int>> sorted;
+  for (std::size_t i = 0; i < times.size(); ++i) sorted.emplace_back(times[i], from[i]);
+  std::ranges::sort(sorted);  // which of equal ones is first, nobody says
+  EXPECT_EQ(sorted, expected);
 }
 
 TEST(SortTest, StringsOfAnyLength) {

@@ -44,6 +44,10 @@ class CommandLine(unittest.TestCase):
                 (["bench", "gatherv", "--algorithm", "no"], "--algorithm 'no' is not one of direct"),
                 (["bench", "sort", "--op", "no"], "--op 'no' is not one of uniform"),
                 (["bench", "trace", "--cold"], "--cold is not for this benchmark"),
+                (["bench", "temporaries", "--cold"], "--cold is not for this benchmark"),
+                (["simulate", "split-by", "--ranks", "8", "--op", "split,few,string=80", "--algorithm", "radix"],
+                 "--algorithm radix does not work with --op 'split,few,string=80'"),
+                (["simulate", "sort", "--ranks", "4096", "--algorithm", "merge"], "merge is not simulated on 4096 ranks"),
                 (["simulate", "split", "--ranks", "4", "--op", "x"], "wisp simulate split: --op is not for this benchmark"),
                 (["bench", "exchange", "--algorithm", "x"], "--algorithm is not for this benchmark"),
                 (["bench", "split-by", "--count", "1"], "--count is not for this benchmark"),
@@ -77,6 +81,16 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(len(result.stdout.splitlines()), len(alone.stdout.splitlines()))
             for line in file.read_text().splitlines():
                 json.loads(line)
+
+    def test_nodes_that_some_algorithms_do_not_take(self):
+        cluster = ["--ranks", "10", "--ranks-per-node", "4", "--quick"]
+        self.assertIn("direct messages up to", run("simulate", "gatherv", "--op", "same", *cluster, ranks=1).stdout)
+        self.assertNotIn("two_level", run("simulate", "exchange", *cluster, ranks=1).stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(pathlib.Path(folder) / "trace")
+            named = ["--op", "allreduce", "--algorithm", "all", "--count", "1", "--trace", file]
+            self.assertEqual(run("simulate", "collective", *named, *cluster, ranks=1).returncode, 0)
+            self.assertIn("10 ranks,", run("trace", file, ranks=1).stdout)
 
     def test_a_full_disk_is_an_error(self):
         result = run("simulate", "collective", "--op", "bcast", "--ranks", "8", "--json", "/dev/full", ranks=1)

@@ -83,6 +83,10 @@ class NeighborhoodsTest(WispTest):
             got = np.zeros(4, int)
             face([10 * r + np.arange(4), counts], [got, counts])
             self.assert_same(got, np.repeat(10 * sources, counts) + np.arange(4))
+        for face in self.faces(hood, "Neighbor_allgatherv"):
+            got = np.zeros(8, int)
+            face(np.full(2, r), [got, 2])
+            self.assert_same(got, np.repeat(sources, 2))
         matrix, result = np.arange(16.0).reshape(4, 4) + 100 * r, np.zeros((4, 4))
         for face in self.faces(hood, "Neighbor_alltoallw"):
             result[:] = 0

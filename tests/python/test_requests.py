@@ -59,6 +59,26 @@ class RequestsTest(WispTest):
             sent.wait()
             self.assert_same(got, [self.left] * 3)
         self.assertIsNone(self.world.Iprobe(tag=77))
+        coming = [self.world.Irecv(got, self.left, 6), self.world.irecv(source=self.left, tag=7)]
+        self.assertIsNone(coming[0].test())
+        self.world.Barrier()
+        self.world.Ssend(data, self.right, 6)
+        self.world.ssend({"from": self.world.rank}, self.right, 7)
+        self.assertEqual(wisp.wait_all(coming)[1], {"from": self.left})
+        self.assert_same(got, [self.left] * 3)
+        again = self.world.Ssend_init(data, self.right, 8)
+        for _ in range(2):
+            coming = [self.world.Irecv(got, self.left, 8)]
+            again.start()
+            wisp.wait_all([again, *coming])
+        self.world.send("an object", self.right, 9)
+        self.assertEqual(self.world.probe(tag=9).source, self.left)
+        self.assertIsNotNone(self.world.iprobe(self.left, 9))
+        self.assertEqual(self.world.recv(source=self.left, tag=9), "an object")
+        self.assertEqual(self.world.get_failed(), [])
+        comm = self.world.range(0, self.world.size - 1)
+        comm.name = "all of them"
+        self.assertEqual((comm.name, comm.Get_rank(), comm.Get_size()), ("all of them", self.world.rank, self.world.size))
         sending, receive = self.world.Send_init(data, self.right, 6), self.world.Recv_init(got, self.left, 6)
         for i in range(3):
             data[:] = i
@@ -181,8 +201,10 @@ class RequestsTest(WispTest):
         self.assertIsNotNone(held())  # it runs on, and reads into this
         self.world.Barrier()
         self.world.Send(np.arange(8.0), self.right, 7)
-        while held() is not None:
+        end = time.monotonic() + 60
+        while held() is not None and time.monotonic() < end:
             self.world.Iprobe(tag=7)
+        self.assertIsNone(held())
 
     def test_an_interrupted_wait_can_be_waited_for_again(self) -> None:
         def interrupt(*_: Any) -> None:

@@ -66,6 +66,8 @@ class Area {
     put(expected_, cell, value);
   }
   void expect(std::size_t cell, std::int64_t value) { put(expected_, cell, value); }
+  /// Before each run of a persistent operation: as before the first.
+  void begin() { begun_.empty() ? begun_ = bytes_ : bytes_ = begun_; }
   /// The cell may have any value.
   void allow(std::size_t cell) { allowed_.push_back(cell); }
   /// What is wrong; empty if nothing is.
@@ -79,6 +81,7 @@ class Area {
   std::vector<std::ptrdiff_t> offsets_;
   std::ptrdiff_t origin_ = 0;
   std::vector<std::byte> bytes_;
+  std::vector<std::byte> begun_;
   std::vector<std::byte> expected_;
   std::vector<std::size_t> allowed_;
 };

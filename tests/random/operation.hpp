@@ -22,9 +22,10 @@ class Running {
   /// Starts it, or does all of it if it blocks; of a persistent one, makes it.
   void start();
   /// Starts a persistent one.
-  void run() { request_.start(); }
-  /// Whether a second run gives the same.
-  bool runs_twice() const { return is_persistent_ && !is_in_place(); }
+  void run() {
+    for (const auto& side : sides_) side->area.begin();
+    request_.start();
+  }
   /// To be awaited once; then a persistent one may be started again.
   Request& request() { return request_; }
   bool is_persistent() const { return is_persistent_; }

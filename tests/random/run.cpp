@@ -172,7 +172,7 @@ class Rank {
       }
       co_await running->request();
       check(*running);
-      if (!running->runs_twice()) continue;
+      if (!running->is_persistent()) continue;
       running->run();
       again.push_back(std::move(running));
     }

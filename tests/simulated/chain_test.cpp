@@ -493,5 +493,25 @@ TEST(ChainTest, NoSizeThatDiffersPassesUnseen) {
   }
 }
 
+TEST(ChainTest, ACarriedMessageHasRoomForAddresses) {
+  for (const std::size_t carried : {0, 4, 16, 64}) {
+    SimulationOptions cluster = cluster_of(9, 0);
+    cluster.carried_bytes = carried;
+    const auto error = [&](auto run) { return error_of(cluster, run); };
+    const auto check = [&](const std::string& said) {
+      EXPECT_EQ(said.find("carried_bytes") != std::string::npos, carried < 16) << carried << ": " << said;
+    };
+    check(error([](Comm comm) -> Task<> {
+      int value = comm.rank();
+      co_await bcast(Chain(comm), buffer_of(value), 4);
+    }));
+    check(error([](Comm comm) -> Task<> {
+      const std::vector<int> mine(5000, comm.rank());
+      std::vector<int> sum(mine.size());
+      co_await scan(Chain(comm), mine, sum, MPI_SUM);
+    }));
+  }
+}
+
 }  // namespace
 }  // namespace wisp

@@ -90,18 +90,34 @@ TEST(ReproducibleTest, EachGetsItsBlockOfThatSum) {
   }
 }
 
-TEST(ReproducibleTest, ScansHaveTheSameBitsOnEveryMachine) {
+/// By doubling distances: of each rank the sum up to it.
+std::vector<Floats> scans(int p, std::size_t count) {
+  std::vector<Floats> sums;
+  for (int rank = 0; rank < p; ++rank) sums.push_back(of_rank(rank, count));
+  for (int distance = 1; distance < p; distance *= 2) {
+    for (int rank = p; rank-- > distance;) {
+      for (std::size_t i = 0; i < count; ++i)
+        sums[as_size(rank)][i] = sums[as_size(rank - distance)][i] + sums[as_size(rank)][i];
+    }
+  }
+  return sums;
+}
+
+TEST(ReproducibleTest, ScansAreByDoublingDistancesOnEveryMachine) {
   for (int p = 1; p <= 33; ++p) {
-    std::vector<Floats> wanted(as_size(p));
-    for (int seed = 0; seed < 8; ++seed) {
-      simulate(test::cluster_of(p, seed), [&](Comm comm) -> Task<> {
-        const Floats mine = of_rank(comm.rank(), 3);
-        Floats sum(3);
-        co_await scan(comm, mine, sum, MPI_SUM, fixed);
-        Floats& first = wanted[as_size(comm.rank())];
-        if (seed == 0) first = sum;
-        expect_bits(sum, first, "scan");
-      });
+    for (const std::size_t count : {1, 5, 700}) {
+      const std::vector<Floats> due = scans(p, count);
+      for (int seed = 0; seed < 3; ++seed) {
+        simulate(test::cluster_of(p, seed), [&](Comm comm) -> Task<> {
+          const Floats mine = of_rank(comm.rank(), count);
+          Floats sum(count), total(count);
+          co_await scan(comm, mine, sum, MPI_SUM, fixed);
+          expect_bits(sum, due[as_size(comm.rank())], "scan");
+          co_await scan_and_bcast(comm, mine, sum, total, MPI_SUM, fixed);
+          expect_bits(sum, due[as_size(comm.rank())], "scan_and_bcast");
+          expect_bits(total, due.back(), "its total");
+        });
+      }
     }
   }
 }

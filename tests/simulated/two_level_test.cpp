@@ -90,7 +90,7 @@ Task<> compare_all(Comm comm, int root, std::size_t count, const test::AffineTyp
     for (const bool is_in_place : {false, true}) {
       expected = is_in_place ? mine : untouched;
       result = expected;
-      co_await make(write(expected, p), is_in_place, CollectiveOptions{});
+      co_await make(write(expected, p), is_in_place, {.algorithm = algorithms_of(what).front()});  // flat
       try {
         co_await make(write(result, p), is_in_place, two_level);
       } catch (const Error& error) {

@@ -274,7 +274,8 @@ TEST_F(ThreadsTest, GroupsChainsAndSplitsAreMadeByEach) {
       int ranks = 0;
       const int one = 1;
       parity.allreduce(buffer_of(one), buffer_of(ranks), MPI_SUM);
-      EXPECT_EQ(ranks, parity.size());
+      EXPECT_EQ(ranks, (whole.size() + 1 - whole.rank() % 2) / 2);
+      EXPECT_EQ(parity.size(), ranks);
     }
   });
   for (MPI_Comm& comm : below) MPI_Comm_free(&comm);
@@ -366,16 +367,28 @@ TEST_F(ThreadsTest, DatatypesOfStructsAreMadeOnce) {
 TEST_F(ThreadsTest, EachSortsAndExchanges) {
   in_threads([&](int t) {
     const Comm& comm = comms[static_cast<std::size_t>(t)];
-    std::mt19937 random(static_cast<unsigned>(1000 * t + comm.rank()));
-    std::vector<int> data(1000);
-    for (int& element : data) element = static_cast<int>(random() % 5000);
+    constexpr std::size_t n = 1000;
+    std::vector<int> all;
+    for (int r = 0; r < comm.size(); ++r) {
+      std::mt19937 random(static_cast<unsigned>(1000 * t + r));
+      for (std::size_t i = 0; i < n; ++i) all.push_back(static_cast<int>(random() % 5000));
+    }
+    const auto mine = [&] {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(n) * comm.rank();
+      return std::vector<int>(begin, begin + static_cast<std::ptrdiff_t>(n));
+    };
+    std::vector<int> data = mine();
     sort(comm, data);
-    EXPECT_TRUE(std::is_sorted(data.begin(), data.end()));
-    const int told = t;
+    std::ranges::sort(all);
+    EXPECT_EQ(data, mine());
+    const int told = 1000 * t + comm.rank();
     Arrivals arrivals;
     const Outgoing outgoing{(comm.rank() + 1) % comm.size(), buffer_of(told)};
     comm.exchange(std::span(&outgoing, 1), arrivals);
     ASSERT_EQ(arrivals.size(), 1u);
+    const int left = (comm.rank() + comm.size() - 1) % comm.size();
+    EXPECT_EQ(arrivals[0].source, left);
+    EXPECT_EQ(arrivals[0].as<int>(), std::vector<int>{1000 * t + left});
   });
 }
 
