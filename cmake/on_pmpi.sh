@@ -7,6 +7,5 @@ shift 4
 rm -f "$archive"
 "$ar" rcs "$archive" "$@"
 "$nm" -u "$archive" | sed -n 's/^ *U \(MPI_[A-Z][a-z][A-Za-z_]*\)$/\1 P\1/p' | sort -u >"$archive.names"
-[ -s "$archive.names" ] || { echo "on_pmpi.sh: the objects call no function of MPI: are they for LTO?" >&2; exit 1; }
 "$objcopy" --redefine-syms="$archive.names" "$archive"
 rm -f "$archive.names"
