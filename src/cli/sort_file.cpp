@@ -249,10 +249,13 @@ class OutputFile final : public Output {
   }
   /// What is mounted by itself, or somebody else's in a folder like /tmp, can be written, but not replaced.
   void write_over() {
-    const int to = open(path_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);  // made anew it would be refused
+    const int to = open(path_.c_str(), O_WRONLY | O_CLOEXEC);  // made anew it would be refused
     if (to < 0) return fail(errno);
-    const int from = open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-    int error = from < 0 ? errno : 0;
+    // Out of reach of who is interrupted: from here on it may be the only whole one.
+    const std::string kept = temporary_ + "-kept";
+    int error = std::rename(temporary_.c_str(), kept.c_str()) != 0 ? errno : 0;
+    const int from = error == 0 ? open(kept.c_str(), O_RDONLY | O_CLOEXEC) : -1;
+    if (error == 0 && (from < 0 || ftruncate(to, 0) != 0)) error = errno;
     std::vector<char> part(std::size_t{1} << 20);
     for (std::uint64_t at = 0; at < size_ && error == 0; at += part.size()) {
       part.resize(std::min<std::uint64_t>(part.size(), size_ - at));
@@ -269,12 +272,11 @@ class OutputFile final : public Output {
     close(from);
     if (close(to) != 0 && error == 0) error = errno;
     if (error == 0) {
-      std::remove(temporary_.c_str());
-      return;
+      std::remove(kept.c_str());
+    } else {
+      fail(error);
+      problem_ += "; all of it is in " + kept;
     }
-    fail(error);
-    const std::string kept = temporary_ + "-kept";
-    if (std::rename(temporary_.c_str(), kept.c_str()) == 0) problem_ += "; all of it is in " + kept;
   }
   /// Of this rank alone: others may not come, or be killed before they can.
   void leave() noexcept {

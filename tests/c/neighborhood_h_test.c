@@ -298,7 +298,6 @@ static void test_checked_creation(void) {
   MPI_Comm_free(&cart);
 }
 
-/* The names of the paper, on a Cartesian communicator. */
 /* Beyond the border nobody is, and what would come from there stays as it is. */
 static void test_mesh(void) {
   static const int both[] = {1, -1};
@@ -316,6 +315,7 @@ static void test_mesh(void) {
   OK(WISP_Neighborhood_free(&mesh));
 }
 
+/* The names of the paper, on a Cartesian communicator. */
 static void test_iso(void) {
   MPI_Comm cart = MPI_COMM_NULL;
   const int periodic = 1;
