@@ -186,8 +186,9 @@ std::vector<std::byte> TraceWriter::take_chunk(int rank, int ranks, const std::s
 }
 
 bool read_trace(std::span<const std::byte> chunks, const std::string& file, std::vector<RankTrace>& ranks) {
+  // Of the ranks in this file, which are one or all; one that other files have, too, is looked for once.
   std::unordered_map<int, std::size_t> places;
-  for (const RankTrace& of : ranks) places.try_emplace(of.rank, places.size());
+  const auto of_others = static_cast<std::ptrdiff_t>(ranks.size());
   Reader reader(chunks, file);
   while (!reader.at_end()) {
     const auto begin = reader.peek(magic.size());
@@ -201,7 +202,15 @@ bool read_trace(std::span<const std::byte> chunks, const std::string& file, std:
     if (!reader.has(bytes)) return true;
     Reader body(reader.take(bytes), file);
     const auto [found, is_new] = places.try_emplace(rank, ranks.size());
-    if (is_new) ranks.push_back({rank, all, {}, {}, {}});
+    if (is_new) {
+      const auto end = ranks.begin() + of_others;
+      const auto known = std::ranges::find(ranks.begin(), end, rank, &RankTrace::rank);
+      if (known != end) {
+        found->second = static_cast<std::size_t>(known - ranks.begin());
+      } else {
+        ranks.push_back({rank, all, {}, {}, {}});
+      }
+    }
     RankTrace& of_rank = ranks[found->second];
     of_rank.host = body.text();
     read_records(body, of_rank);
