@@ -43,15 +43,14 @@ void AddressedMessage::send(Posts& posts, const Link& link, const Address& to, c
 void AddressedMessage::receive(Posts& posts, const Link& link, const Address& from, bool tells_address,
                                const std::optional<Buffer>& data) {
   tells_address_ = tells_address;
-  data_ = data.value_or(Buffer());
-  has_data_ = data.has_value();
-  const std::size_t bytes = bytes_of(data_);
+  data_ = data;
+  const std::size_t bytes = data ? bytes_of(*data) : 0;
   is_packed_ = tells_address && data && is_small(bytes);
   operation_ = link.operation();
   from_ = from.rank;
   header_ = {};
   if (!tells_address) {
-    if (data) posts.add(link.post_receive(data_, from));
+    if (data) posts.add(link.post_receive(*data, from));
   } else if (!data) {
     posts.add(link.post_receive(item(header_.told), from));
   } else if (is_packed_) {
@@ -61,23 +60,23 @@ void AddressedMessage::receive(Posts& posts, const Link& link, const Address& fr
         link.post_receive({memory_.data(), memory_.bytes(), MPI_BYTE}, from, Link::Holds::header_and_data));
   } else {
     posts.add(link.post_receive(item(header_), from));
-    posts.add(link.post_receive(data_, from));
+    posts.add(link.post_receive(*data, from));
   }
 }
 
 Address AddressedMessage::open() {
   if (!tells_address_) return {};
   if (is_packed_) std::memcpy(&header_, memory_.data(), sizeof header_);
-  if (!header_.told.exists() || (has_data_ && header_.bytes == Header().bytes)) {
+  if (!header_.told.exists() || (data_ && header_.bytes == Header().bytes)) {
     throw_error(MPI_ERR_OTHER,
                 "{}: a simulated cluster carries too few bytes of a message for chains "
                 "(SimulationOptions::carried_bytes)",
                 operation_);
   }
   if (!is_packed_) return header_.told;
-  if (header_.bytes != bytes_of(data_))
-    throw_unequal_sizes(operation_, from_, header_.bytes, bytes_of(data_));
-  unpack(memory_.data() + sizeof header_, data_, TypeLayout::of(data_.type));
+  if (header_.bytes != bytes_of(*data_))
+    throw_unequal_sizes(operation_, from_, header_.bytes, bytes_of(*data_));
+  unpack(memory_.data() + sizeof header_, *data_, TypeLayout::of(data_->type));
   return header_.told;
 }
 

@@ -29,11 +29,10 @@ class AddressedMessage {
 
   ScratchVector memory_;
   Header header_;
-  Buffer data_;  ///< of a receive, where what lies in `memory_` belongs
+  std::optional<Buffer> data_;  ///< of a receive, where what lies in `memory_` belongs
   const char* operation_ = "";
   int from_ = -1;
   bool tells_address_ = false;
-  bool has_data_ = false;
   bool is_packed_ = false;
 };
 
