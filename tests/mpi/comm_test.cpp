@@ -136,6 +136,34 @@ TEST(CommTest, NodesAreThoseOfTheHosts) {
   EXPECT_EQ(ranks, world.size());
 }
 
+/// Blocks of MPI_COMM_WORLD's ranks, whatever the order of those that are attached.
+TEST(CommTest, NodesOfAnAttachedCommunicatorAreThoseOfTheEnvironment) {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const auto on_node = [&](int node, int per_node) { return std::min(per_node, size - node * per_node); };
+  for (const int per_node : {1, 3, size}) {
+    MPI_Comm backwards = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &backwards);
+    setenv("WISP_RANKS_PER_NODE", std::to_string(per_node).c_str(), 1);
+    const Comm world = Comm::attach(backwards);
+    setenv("WISP_RANKS_PER_NODE", "", 1);
+    const Comm node = world.node();
+    const int mine = rank / per_node;
+    EXPECT_EQ(node.size(), on_node(mine, per_node));
+    EXPECT_EQ(node.rank(), node.size() - 1 - rank % per_node);
+    EXPECT_EQ(world.node_leaders().is_member(), node.rank() == 0);
+    EXPECT_EQ(world.node_leaders().size(), node.rank() == 0 ? (size + per_node - 1) / per_node : 0);
+    int sum = 0;
+    node.allreduce(buffer_of(std::as_const(rank)), buffer_of(sum), MPI_SUM);
+    EXPECT_EQ(sum, mine * per_node * node.size() + node.size() * (node.size() - 1) / 2);
+    std::vector<int> all(static_cast<std::size_t>(size));
+    world.allgather(buffer_of(std::as_const(rank)), all, {.algorithm = "two_level"});
+    for (int i = 0; i < size; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], size - 1 - i);
+    MPI_Comm_free(&backwards);
+  }
+}
+
 TEST(CommTest, AWrongWordInTheEnvironmentOfOneRankIsHeardOfOnAll) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
