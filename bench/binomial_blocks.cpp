@@ -2,7 +2,6 @@
 
 #include "binomial_blocks.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <vector>
 

@@ -6,9 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <optional>
 #include <sstream>
 
 #include "benchmarks.hpp"

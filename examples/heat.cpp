@@ -2,7 +2,6 @@
 // and corners of every rank's part go straight from and to its array, while the inner points are computed.
 
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <vector>
 #include <wisp/wisp.hpp>

@@ -1,7 +1,6 @@
 // A program that never calls MPI_Init: it has a session (MPI-4), and a communicator that it makes of that.
 
 #include <cstdio>
-#include <string>
 #include <vector>
 #include <wisp/wisp.hpp>
 

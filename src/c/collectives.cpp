@@ -1,4 +1,3 @@
-#include <string>
 #include <vector>
 
 #include "c/block_arguments.hpp"

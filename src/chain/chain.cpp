@@ -1,6 +1,5 @@
 #include "wisp/chain.hpp"
 
-#include <memory>
 #include <vector>
 
 #include "chain/algorithms.hpp"

@@ -2,7 +2,6 @@
 
 #include "comm/messages.hpp"
 #include "transport/throw_error.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::detail {
 

@@ -5,7 +5,6 @@
 //   flags    1 0 1 0 0       ⌈log2 p⌉ (α + nβ)
 //   Source: Blelloch 1990, "Prefix sums and their applications"
 
-#include <algorithm>
 #include <cstring>
 
 #include "chain/algorithms.hpp"

@@ -10,7 +10,6 @@
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "wisp/collectives.hpp"
-#include "wisp/error.hpp"
 #include "wisp/split.hpp"
 
 // wisp groups: which ranks share a host, the value of an environment variable, or what a command says.

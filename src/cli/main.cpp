@@ -22,7 +22,6 @@
 #include "cli/terminal.hpp"
 #include "cli/world_rank.hpp"
 #include "harness.hpp"
-#include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
 #include "wisp/version.h"
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -17,7 +16,6 @@
 #include <utility>
 
 #include "wisp/collectives.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::cli {
 namespace {

@@ -4,7 +4,6 @@
 //
 // Source: Bruck et al. 1997; Kang, Ross et al., arXiv 2411.02581
 
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>

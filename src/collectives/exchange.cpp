@@ -17,7 +17,6 @@
 #include "collectives/collective.hpp"
 #include "collectives/parcels.hpp"
 #include "collectives/two_level.hpp"
-#include "transport/throw_error.hpp"
 #include "wisp/detail/channel_collectives.hpp"
 #include "wisp/exchange.hpp"
 

@@ -15,7 +15,6 @@
 #include "collectives/algorithms.hpp"
 #include "pattern/knomial_tree.hpp"
 #include "transport/throw_error.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::detail {
 namespace {

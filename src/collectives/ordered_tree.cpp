@@ -13,7 +13,6 @@
 #include "collectives/ordered_tree.hpp"
 
 #include "transport/throw_error.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::detail {
 

@@ -1,6 +1,5 @@
 #include "collectives/collective.hpp"
 #include "collectives/ordered_tree.hpp"
-#include "pattern/led_tree.hpp"
 #include "wisp/detail/settled.hpp"
 
 namespace wisp {

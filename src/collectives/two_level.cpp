@@ -12,7 +12,6 @@
 
 #include <cstring>
 #include <optional>
-#include <utility>
 
 namespace wisp::detail {
 

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "comm/world.hpp"
 #include "wisp/comm.hpp"

@@ -8,7 +8,6 @@
 #include "comm/world.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/comm.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::detail {
 

@@ -1,13 +1,11 @@
 #include "comm/failures.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "comm/describe.hpp"
 #include "comm/world.hpp"
 #include "transport/process_failure.hpp"
 #include "wisp/comm.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::detail {
 namespace {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "transport/type_layout.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::detail {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "collectives/checks.hpp"
 #include "collectives/operation_body.hpp"

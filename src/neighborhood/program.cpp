@@ -18,7 +18,6 @@
 #include <cstdlib>
 
 #include "transport/throw_error.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::detail {
 namespace {

@@ -28,7 +28,6 @@
 
 #include "neighborhood/additive_basis.hpp"
 #include "transport/throw_error.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::detail {
 namespace {

@@ -7,7 +7,6 @@
 #include "neighborhood/schedules.hpp"
 #include "neighborhood/stencil_state.hpp"
 #include "transport/throw_error.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp {
 namespace {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 
 #include "pattern/log2.hpp"
 #include "wisp/detail/as_size.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
-#include <memory>
 #include <numeric>
 #include <vector>
 

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
 
 #include "async/detached.hpp"

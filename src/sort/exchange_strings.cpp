@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 
 #include "wisp/detail/channel_collectives.hpp"

@@ -2,7 +2,6 @@
 #include <bit>
 
 #include "transport/throw_error.hpp"
-#include "wisp/error.hpp"
 #include "wisp/split.hpp"
 
 // Numbers as bytes in whose lexicographic order they are ordered as numbers: the most significant byte first,

@@ -9,7 +9,6 @@
 #include "split/algorithms.hpp"
 #include "split/choice.hpp"
 #include "transport/throw_error.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp {
 

@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <cstring>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>

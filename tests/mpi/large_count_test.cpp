@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <memory>
-#include <new>
 
 #include "effort.hpp"
 #include "wisp/collectives.hpp"

@@ -11,7 +11,6 @@
 #include "error_of.hpp"
 #include "wisp/chain.hpp"
 #include "wisp/collectives.hpp"
-#include "wisp/error.hpp"
 #include "wisp/sort.hpp"
 #include "wisp/wisp.h"
 

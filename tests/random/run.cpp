@@ -1,7 +1,6 @@
 #include "random/run.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <map>
 #include <memory>
 #include <string_view>

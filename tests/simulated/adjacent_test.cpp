@@ -8,7 +8,6 @@
 #include "clusters.hpp"
 #include "effort.hpp"
 #include "graphs.hpp"
-#include "wisp/error.hpp"
 #include "wisp/neighborhood.hpp"
 #include "wisp/simulate.hpp"
 

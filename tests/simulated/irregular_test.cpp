@@ -9,10 +9,8 @@
 #include "clusters.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/ordered_tree.hpp"
-#include "comm/comm_access.hpp"
 #include "effort.hpp"
 #include "wisp/collectives.hpp"
-#include "wisp/error.hpp"
 #include "wisp/simulate.hpp"
 
 // gatherv and scatterv of blocks of all kinds of sizes, by every algorithm: results, messages and bytes

@@ -14,7 +14,6 @@
 #include "pattern/tree_time.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/detail/mix.hpp"
-#include "wisp/error.hpp"
 #include "wisp/simulate.hpp"
 
 namespace wisp {

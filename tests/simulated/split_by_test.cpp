@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 #include <map>
 
@@ -11,7 +10,6 @@
 #include "clusters.hpp"
 #include "split/exact_splitting.hpp"
 #include "wisp/collectives.hpp"
-#include "wisp/error.hpp"
 #include "wisp/split.hpp"
 
 namespace wisp {

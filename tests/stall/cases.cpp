@@ -9,7 +9,6 @@
 #include <cstring>
 #include <functional>
 #include <span>
-#include <string>
 #include <thread>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <vector>
 
 namespace wisp::test {
 
