@@ -291,7 +291,7 @@ def _labels(color: "Label | None", key: Label) -> "tuple[bytes | None, bytes, Ex
 def split(self: Comm, color: "Label | None" = 0, key: Label = 0) -> Comm:
     """The ranks with this rank's color, by their keys, then by their ranks; empty where the color is None.
 
-    Colors and keys are ints, floats, strs, bytes, or tuples of them. O(log p) messages of a color and a key."""
+    Colors and keys are ints, floats, strs, bytes, or tuples of them. Their cost is that of texts: docs/splits.md."""
     color_bytes, key_bytes, error = _labels(color, key)
     made = self._split(color_bytes, key_bytes).wait()
     if error is not None:

@@ -40,7 +40,7 @@ ConstBlocks from_blocks(Views& views, Argument given, const On& on) {
 }
 template <class On>
 ConstBlocks from_typed_blocks(Views& views, Argument given, const On& on) {
-  return views.readable_typed_blocks(given, outgoing(on), {.argument = "sendbuf"});
+  return views.readable_blocks(given, outgoing(on), {.argument = "sendbuf", .is_typed = true});
 }
 template <class On>
 Buffer to_one(Views& views, Argument given, const On&) {
@@ -56,7 +56,7 @@ Blocks to_blocks(Views& views, Argument given, const On& on) {
 }
 template <class On>
 Blocks to_typed_blocks(Views& views, Argument given, const On& on) {
-  return views.writable_typed_blocks(given, incoming(on), {.argument = "recvbuf"});
+  return views.writable_blocks(given, incoming(on), {.argument = "recvbuf", .is_typed = true});
 }
 
 /// The methods of a collective of a sendbuf and a recvbuf.

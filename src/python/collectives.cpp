@@ -3,7 +3,6 @@
 #include "python/arguments.hpp"
 #include "python/module.hpp"
 #include "python/mpi4py.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::python {
 namespace {
@@ -134,7 +133,7 @@ void define_collectives(Class& comm) {
   define_with_root<&gatherv, from_one<Comm>, to_blocks<Comm>, Only::receiver>(
       comm, {"Gatherv", "Igatherv", "Gatherv_init"},
       "The same with blocks of any sizes, in the root's recvbuf = [buffer, counts, displacements, datatype]. "
-      "Linear: O(α log p) + Σ n_i β.");
+      "Linear: O(α log p) + Σ n_i β, on few ranks (p - 1) α + Σ n_i β.");
   define_with_root<&scatter, from_even_blocks<Comm>, to_one<Comm>, Only::sender>(
       comm, {"Scatter", "Iscatter", "Scatter_init"},
       "Block r of the root's sendbuf of p blocks to rank r. ⌈log2 p⌉ α + (p - 1) nβ.");
@@ -142,7 +141,7 @@ void define_collectives(Class& comm) {
       comm, {"Scatterv", "Iscatterv", "Scatterv_init"},
       "The same with blocks of any sizes, from the root's "
       "sendbuf = [buffer, counts, displacements, datatype]. "
-      "Linear: O(α log p) + Σ n_i β.");
+      "Linear: O(α log p) + Σ n_i β, on few ranks (p - 1) α + Σ n_i β.");
 
   define_without_root<CollectiveOptions, &allgather, from_one<Comm>, to_even_blocks<Comm>>(
       comm, {"Allgather", "Iallgather", "Allgather_init"},
@@ -154,16 +153,14 @@ void define_collectives(Class& comm) {
   define_without_root<CollectiveOptions, &alltoall, from_even_blocks<Comm>, to_even_blocks<Comm>>(
       comm, {"Alltoall", "Ialltoall", "Alltoall_init"},
       "Block r of sendbuf to rank r, where it becomes block `rank` of recvbuf; p blocks each. Over a grid of "
-      "k "
-      "dimensions k p^(1/k) o + k (α + p nβ), or all straight.");
+      "k dimensions k p^(1/k) o + k (α + p nβ), or all straight.");
   define_without_root<CollectiveOptions, &alltoallv, from_blocks<Comm>, to_blocks<Comm>>(
       comm, {"Alltoallv", "Ialltoallv", "Alltoallv_init"},
       "The same with blocks of any sizes: [buffer, counts, displacements, datatype].");
   define_without_root<CollectiveOptions, &alltoallw, from_typed_blocks<Comm>, to_typed_blocks<Comm>>(
       comm, {"Alltoallw", "Ialltoallw", "Alltoallw_init"},
       "The same with a datatype for each block: [buffer, counts, byte displacements, datatypes], or a list "
-      "with "
-      "a buffer for each rank.");
+      "with a buffer for each rank.");
 }
 
 }  // namespace wisp::python

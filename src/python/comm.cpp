@@ -199,12 +199,13 @@ void define_comm(nb::module_& module) {
             new (made) Comm(Comm::duplicate(comm_below(of), {mpi_communicators}));
           },
           nb::arg("comm").none(), nb::arg("mpi_communicators") = 1,
-          "All ranks of a communicator of mpi4py. Collective the first time (MPI_Comm_dup, as often as "
+          "All ranks of a communicator of mpi4py. Collective the first time (as many are made as "
           "`mpi_communicators` says, freed with it), local afterwards. Each of these has room for some more "
           "communicators at one time.")
       .def_static(
           "attach", [](nb::handle of) { return Comm::attach(comm_below(of)); }, nb::arg("comm"),
-          "The same without a duplicate: messages share the communicator with those of the caller.")
+          "The same without a duplicate: messages share the communicator with those of the caller, whose own "
+          "receives must name their tags meanwhile (below half of the largest one).")
       .def_prop_ro("rank", &Comm::rank, "The caller's rank; MPI.UNDEFINED if it is no member.")
       .def_prop_ro("size", &Comm::size)
       .def_prop_rw(

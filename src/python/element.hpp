@@ -17,6 +17,8 @@ struct Use {
   int blocks = 1;  ///< of which a count that is given is one's
   /// MPI's operators work on its own datatypes only.
   bool is_reduced = false;
+  /// A datatype for each block: [buffer, counts, byte displacements, datatypes], or a list of buffers.
+  bool is_typed = false;
 };
 
 /// Elements in memory. An array with gaps is `count` times its first dimension's datatype.

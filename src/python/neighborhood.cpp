@@ -49,8 +49,7 @@ void define_neighborhood(nb::module_& module) {
            "A communicator whose ranks lie on a torus or mesh, each with the same list of relative "
            "neighbors: block "
            "i goes to the rank at offset i, and the block of the rank at minus offset i arrives as block i. "
-           "Messages "
-           "are combined: 26 neighbors in 6. Block sizes are the same on all ranks.");
+           "Messages are combined: 26 neighbors in 6. Block sizes are the same on all ranks.");
   in.def(
         "__init__",
         [](Neighborhood* made, const Comm& comm, const std::vector<int>& dims,
@@ -60,8 +59,7 @@ void define_neighborhood(nb::module_& module) {
         },
         nb::arg("comm"), nb::arg("dims"), nb::arg("periods") = nb::none(), nb::arg("offsets") = nb::none(),
         "Dimensions of 0 are chosen as by MPI.Compute_dims. Without `periods` all dimensions are periodic; "
-        "without "
-        "`offsets` the neighbors are all that touch, 3^d - 1. Local, no message.")
+        "without `offsets` the neighbors are all that touch, 3^d - 1. No message, but of WISP_CHECK.")
       .def_prop_ro("offsets", &offsets_of);
   in.def_prop_ro(
         "size", [](const Neighborhood& on) { return incoming(on); }, "How many neighbors there are.")
@@ -91,7 +89,7 @@ void define_neighborhood(nb::module_& module) {
           },
           nb::arg("comm"), nb::arg("sources"), nb::arg("targets"),
           "Of any lists: block i that is received comes from sources[i], block i that is sent goes to "
-          "targets[i]. Local.");
+          "targets[i]. No message, but of WISP_CHECK.");
   define_without_root<NeighborOptions, &neighbor_alltoall, from_even_blocks<Neighborhood>,
                       to_even_blocks<Neighborhood>>(
       in, {"Neighbor_alltoall", "Ineighbor_alltoall", "Neighbor_alltoall_init"},
@@ -106,14 +104,12 @@ void define_neighborhood(nb::module_& module) {
                       to_typed_blocks<Neighborhood>>(
       in, {"Neighbor_alltoallw", "Ineighbor_alltoallw", "Neighbor_alltoallw_init"},
       "The same with a datatype for each block: [buffer, counts, byte displacements, datatypes], or a list "
-      "with "
-      "a buffer for each neighbor.");
+      "with a buffer for each neighbor.");
   define_without_root<NeighborOptions, &neighbor_allgather, from_one<Neighborhood>,
                       to_even_blocks<Neighborhood>>(
       in, {"Neighbor_allgather", "Ineighbor_allgather", "Neighbor_allgather_init"},
       "sendbuf to all neighbors; that of the rank at minus offset i arrives as block i of recvbuf. Over the "
-      "torus "
-      "Dα + W nβ.");
+      "torus Dα + W nβ.");
   define_without_root<NeighborOptions, &neighbor_allgatherv, from_one<Neighborhood>, to_blocks<Neighborhood>>(
       in, {"Neighbor_allgatherv", "Ineighbor_allgatherv", "Neighbor_allgatherv_init"},
       "The same with blocks in any places: [buffer, counts, displacements, datatype].");

@@ -45,6 +45,32 @@ void check_within_bytes(std::size_t bytes, std::int64_t count, std::int64_t plac
                     ", is not within its " + std::to_string(bytes) + " bytes");
 }
 
+struct Items {
+  nb::object buffer;
+  nb::object count = nb::none();
+  nb::object displacement = nb::none();
+  nb::object datatype = nb::none();
+  std::size_t numbers = 0;  ///< that were given, None or not
+};
+
+/// Of a list of 2 to 4, the last of which may be a datatype.
+Items items_of(nb::handle given, const std::string& argument) {
+  const std::size_t items = nb::len(given);
+  if (items < 2 || items > 4)
+    throw_value_error(argument + ": 2 to 4 items are expected, not " + std::to_string(items));
+  Items found{given[0]};
+  const nb::object last = given[items - 1];
+  if (names_datatype(last)) {
+    found.datatype = last;
+  } else if (items == 4 && !last.is_none()) {
+    throw_type_error(argument + ": its fourth item is no datatype");
+  }
+  found.numbers = items - (found.datatype.is_none() ? 1 : 2);
+  if (found.numbers > 0) found.count = given[1];
+  if (found.numbers > 1) found.displacement = given[2];
+  return found;
+}
+
 }  // namespace
 
 void Views::clear() noexcept {
@@ -76,23 +102,13 @@ Elements Views::with_datatype(nb::handle given, nb::handle datatype, const Use& 
 Elements Views::message(nb::handle given, const Use& use) {
   if (!is_list(given)) return arrays_.elements(given, use);
   const auto argument = std::string(use.argument);
-  const std::size_t items = nb::len(given);
-  if (items < 2 || items > 4)
-    throw_value_error(argument + ": 2 to 4 items are expected, not " + std::to_string(items));
-  nb::object count = nb::none();
-  nb::object displacement = nb::none();
-  nb::object datatype = nb::none();
-  if (names_datatype(given[items - 1])) datatype = given[items - 1];
-  if (items == 4 || datatype.is_none() || items == 3) count = given[1];
-  if (items == 4) displacement = given[2];
-  if (items == 3 && datatype.is_none()) displacement = given[2];
-  if (is_list(count)) {
+  auto [buffer, count, displacement, datatype, numbers] = items_of(given, argument);
+  if (numbers == 1 && is_list(count)) {
     if (nb::len(count) != 2) throw_value_error(argument + ": (count, displacement) is expected");
     displacement = count[1];
     count = count[0];
   }
   const Use whole = {use.argument, use.is_written, 1, use.is_reduced};
-  const nb::object buffer = given[0];
   Elements found =
       datatype.is_none() ? arrays_.elements(buffer, whole) : with_datatype(buffer, datatype, whole);
   const std::size_t room = found.count;
@@ -156,29 +172,15 @@ Integers Views::integers(nb::handle given, int ranks, const char* argument) {
 /// displacement the distance of blocks. Without counts, blocks of the same size, the first ones with what is
 /// left.
 Blocks Views::blocks(nb::handle given, int ranks, const Use& use) {
-  nb::object counts = nb::none();
-  nb::object displacements = nb::none();
-  nb::object datatype = nb::none();
-  nb::object buffer = nb::borrow(given);
-  if (is_list(given)) {
-    const std::size_t items = nb::len(given);
-    if (items < 2 || items > 4) {
-      throw_value_error(std::string(use.argument) + ": 2 to 4 items are expected, not " +
-                        std::to_string(items));
-    }
-    buffer = given[0];
-    if (names_datatype(given[items - 1])) datatype = given[items - 1];
-    const std::size_t numbers = items - (datatype.is_none() ? 1 : 2);
-    if (numbers > 0) counts = given[1];
-    if (numbers > 1) displacements = given[2];
-    // As for mpi4py, a tuple there is the pair of counts and displacements; lists are counts.
-    if (numbers == 1 && PyTuple_Check(counts.ptr()) != 0) {
-      if (nb::len(counts) != 2)
-        throw_value_error(std::string(use.argument) +
-                          ": a tuple is (counts, displacements); a list has the counts");
-      displacements = counts[1];
-      counts = counts[0];
-    }
+  auto [buffer, counts, displacements, datatype, numbers] =
+      is_list(given) ? items_of(given, use.argument) : Items{nb::borrow(given)};
+  // As for mpi4py, a tuple there is the pair of counts and displacements; lists are counts.
+  if (numbers == 1 && PyTuple_Check(counts.ptr()) != 0) {
+    if (nb::len(counts) != 2)
+      throw_value_error(std::string(use.argument) +
+                        ": a tuple is (counts, displacements); a list has the counts");
+    displacements = counts[1];
+    counts = counts[0];
   }
   const Elements found =
       datatype.is_none() ? arrays_.elements(buffer, use) : with_datatype(buffer, datatype, use);
@@ -229,7 +231,7 @@ Blocks Views::typed_blocks(nb::handle given, int ranks, const Use& use) {
                      ": [buffer, counts, displacements, datatypes] or a list of buffers is expected");
   const std::size_t items = nb::len(given);
   const nb::object last = items > 1 ? nb::object(given[items - 1]) : nb::none();
-  const bool has_types = is_list(last) && nb::len(last) > 0 && names_datatype(last[0]);
+  const bool has_types = is_list(last) && (nb::len(last) > 0 ? names_datatype(last[0]) : ranks == 0);
   if (!has_types) return listed_blocks(given, ranks, use);
   nb::object counts = items > 2 ? nb::object(given[1]) : nb::none();
   nb::object displacements = items > 3 ? nb::object(given[2]) : nb::none();
@@ -257,25 +259,13 @@ Blocks Views::typed_blocks(nb::handle given, int ranks, const Use& use) {
 ConstBlocks Views::readable_blocks(nb::handle given, int ranks, Use use) {
   if (is_in_place(given)) return in_place();
   if (given.is_none()) return {};
-  return blocks(given, ranks, use);
+  return use.is_typed ? typed_blocks(given, ranks, use) : blocks(given, ranks, use);
 }
 
 Blocks Views::writable_blocks(nb::handle given, int ranks, Use use) {
   if (given.is_none()) return {};
   use.is_written = true;
-  return blocks(given, ranks, use);
-}
-
-ConstBlocks Views::readable_typed_blocks(nb::handle given, int ranks, Use use) {
-  if (is_in_place(given)) return in_place();
-  if (given.is_none()) return {};
-  return typed_blocks(given, ranks, use);
-}
-
-Blocks Views::writable_typed_blocks(nb::handle given, int ranks, Use use) {
-  if (given.is_none()) return {};
-  use.is_written = true;
-  return typed_blocks(given, ranks, use);
+  return use.is_typed ? typed_blocks(given, ranks, use) : blocks(given, ranks, use);
 }
 
 }  // namespace wisp::python

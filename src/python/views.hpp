@@ -31,9 +31,6 @@ class Views {
   /// A block for each of `ranks`.
   ConstBlocks readable_blocks(nb::handle given, int ranks, Use use);
   Blocks writable_blocks(nb::handle given, int ranks, Use use);
-  /// With a datatype for each: [buffer, counts, byte displacements, datatypes], or a list of buffers.
-  ConstBlocks readable_typed_blocks(nb::handle given, int ranks, Use use);
-  Blocks writable_typed_blocks(nb::handle given, int ranks, Use use);
   /// Lets go of all.
   void clear() noexcept;
   /// For the collector of cycles.

@@ -93,6 +93,20 @@ class NeighborhoodsTest(WispTest):
             face(list(matrix.T), list(result))
             self.assert_same(result, matrix.T - 100 * r + 100 * sources[:, None])
 
+    def test_a_rank_without_neighbors_gives_empty_lists(self) -> None:
+        p, r = self.world.size, self.world.rank
+        # All but the first send to the first, which sends to nobody; nobody else receives.
+        sources = list(range(1, p)) if r == 0 else []
+        targets = [] if r == 0 else [0]
+        hood = wisp.Neighborhood.adjacent(self.world, sources, targets)
+        mine = np.full(1, float(r))
+        for face in self.faces(hood, "Neighbor_alltoallw"):
+            got = np.full(p, -1.0)
+            send = [mine, [1] * len(targets), [0] * len(targets), [MPI.DOUBLE] * len(targets)]
+            receive = [got, [1] * len(sources), [8 * q for q in sources], [MPI.DOUBLE] * len(sources)]
+            face(send, receive)
+            self.assert_same(got, [-1.0, *map(float, sources)] if r == 0 else np.full(p, -1.0))
+
     def test_any_neighbors(self) -> None:
         p, r = self.world.size, self.world.rank
         hood = wisp.Neighborhood.adjacent(self.world, [(r - 1) % p, MPI.PROC_NULL], [(r + 1) % p, MPI.PROC_NULL])
