@@ -131,6 +131,7 @@ class [[nodiscard]] Request {
   friend std::vector<Completion> test_some(std::span<Request> requests);
   friend std::optional<Completion> test_any(std::span<Request> requests);
   friend bool test_all(std::span<Request> requests, std::span<Status> statuses);
+  friend void wait_all(std::span<Request> requests, std::span<Status> statuses);
   friend std::optional<Completion> wait_any(std::span<Request> requests);
   friend std::vector<Completion> wait_some(std::span<Request> requests);
   friend detail::Engine* engine_of(const Request& request);
@@ -141,6 +142,9 @@ class [[nodiscard]] Request {
   bool is_lost() const noexcept;
   bool has_ended() const noexcept { return done() || is_lost(); }
   bool fails() const noexcept { return is_lost() || operation_.has_failed(); }
+  bool is_to_be_told() const noexcept { return active() && has_ended(); }
+  static std::optional<Completion> take_any(std::span<Request> requests);
+  static std::vector<Completion> take_some(std::span<Request> requests);
   void finish() noexcept;
   Status take();
   Status take(detail::ContextPtr& context);

@@ -20,6 +20,7 @@ class Borrowed {
     for (WISP_Request handle : handles_) {
       if (handle != WISP_REQUEST_NULL) alive(handle, MPI_ERR_REQUEST, "request");
     }
+    requests.reserve(handles_.size());
     for (WISP_Request handle : handles_) {
       requests.push_back(handle == WISP_REQUEST_NULL ? Request() : std::move(handle->request));
     }

@@ -143,9 +143,7 @@ class JoinedBlocks {
     std::swap(made_, other.made_);
     return *this;
   }
-  ~JoinedBlocks() {
-    if (made_ != MPI_DATATYPE_NULL) MPI_Type_free(&made_);
-  }
+  ~JoinedBlocks() { free_run(made_); }
 
   const Buffer& buffer() const { return buffer_; }
 

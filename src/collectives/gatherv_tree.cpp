@@ -27,13 +27,15 @@ class Arrivals {
       posts.add(channel_.post_receive({dropped_.back().data(), bytes, MPI_PACKED}, source));
     }
   }
-  Posts posts;
 
  private:
   const Channel& channel_;
   const BlockList& blocks_;
   std::vector<JoinedBlocks> places_;
   std::vector<ScratchVector> dropped_;
+
+ public:
+  Posts posts;  ///< given up before the memory that they go to
 };
 
 }  // namespace

@@ -17,7 +17,11 @@ Task<> run_to_the_end(Channel channel, Arguments given, Run* run) {
   const Arguments keeping = given.keeping_failure(failure);
   Task<> task = given.is_joined_on_device() ? run_on_host(std::move(channel), keeping, run)
                                             : run(std::move(channel), keeping);
-  co_await std::move(task);
+  try {
+    co_await std::move(task);
+  } catch (...) {
+    if (*failure == nullptr) throw;  // else that is the first cause
+  }
   if (*failure != nullptr) std::rethrow_exception(*failure);
 }
 

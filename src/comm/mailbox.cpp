@@ -71,19 +71,22 @@ void Mailbox::refuse(Message& message) {
 void Mailbox::send_parked(Parked& parked, WireTag tag) {
   const Sending& sending = parked.sending;
   if (Recorder* const recorder = transport_.recorder()) recorder->sending(*sending.context, sending.tag);
-  if (parked.message == nullptr) {
-    transport_.send_owned(std::move(parked.left), sending.peer, tag, sending.operation);
-    return;
-  }
+  Message* const message = parked.message;
   const Message* sent = nullptr;
+  // An error is that of who waits, not of who happens to look, and others wait behind it.
   try {
-    sent =
-        transport_.send(sending.buffer, sending.peer, tag, sending.mode, sending.operation, parked.message);
+    if (message == nullptr) {
+      transport_.send_owned(std::move(parked.left), sending.peer, tag, sending.operation);
+    } else {
+      sent = transport_.send(sending.buffer, sending.peer, tag, sending.mode, sending.operation, message);
+    }
   } catch (const Error& error) {
-    // It is that of who waits, not of who happens to look, and others wait behind it.
-    parked.message->error = error.error_class();
+    if (message != nullptr) message->error = error.error_class();
+  } catch (const std::exception&) {
+    if (message != nullptr) message->error = MPI_ERR_NO_MEM;
   }
-  if (sent == nullptr || sent->done) transport_.complete(*parked.message);  // done: its receiver has failed
+  if (message == nullptr) return;
+  if (sent == nullptr || sent->done) transport_.complete(*message);  // done: its receiver has failed
 }
 
 /// Nobody waits for it any more, and its memory may be gone when it can be sent.
@@ -132,7 +135,7 @@ bool Mailbox::use_codes() {
   return true;
 }
 
-std::vector<Arrived>::const_iterator Mailbox::find_aside(const Pattern& pattern) const {
+std::deque<Arrived>::const_iterator Mailbox::find_aside(const Pattern& pattern) const {
   return std::ranges::find_if(
       aside_, [&](const Arrived& arrived) { return pattern.matches(arrived.envelope, tags_); });
 }
@@ -276,6 +279,14 @@ std::optional<bool> Mailbox::may_come_from(const Message& message, int rank) con
   return found->pattern.members.from_world(rank) >= 0;
 }
 
+/// Of MPI.
+bool Mailbox::asks_the_same(const Waiting& one, const Waiting& other) {
+  const Pattern& a = one.pattern;
+  const Pattern& b = other.pattern;
+  return !one.is_probe && !other.is_probe && a.context == b.context && a.source == b.source &&
+         a.wire_tag >= 0 && a.wire_tag == b.wire_tag && a.members.size() == b.members.size();
+}
+
 bool Mailbox::look() {
   codes_.look();
   bool moved = use_codes();
@@ -289,6 +300,10 @@ bool Mailbox::look() {
   for (std::size_t i = 0; i < waiting_.size();) {
     const Waiting& waiting = waiting_[i];
     bool has_changed = false;
+    if (i > 0 && asks_the_same(waiting, waiting_[i - 1])) {  // and there was no answer
+      ++i;
+      continue;
+    }
     if (waiting.is_probe && may_peek(waiting.pattern, i)) {
       const auto found = transport_.peek(waiting.pattern.source, waiting.pattern.wire_tag);
       if (found) end_probe(i, *found);
@@ -337,6 +352,7 @@ bool Mailbox::hand_out(const Arrived& arrived) {
   }
   bool moved = false;
   bool received = false;
+  const std::ptrdiff_t place = std::ssize(aside_);
   for (std::size_t i = 0; i < waiting_.size() && !received;) {
     if (!waiting_[i].pattern.matches(arrived.envelope, tags_)) {
       ++i;
@@ -349,9 +365,10 @@ bool Mailbox::hand_out(const Arrived& arrived) {
       Waiting waiting = take_waiting(i);
       received = find_room(waiting, arrived);
       if (received) receive_arrived(*waiting.message, waiting.buffer, arrived);
+      i = 0;  // `room` may make calls that change both lists
     }
   }
-  if (!received) aside_.push_back(arrived);
+  if (!received) aside_.insert(aside_.begin() + std::min(place, std::ssize(aside_)), arrived);
   watch_if_needed();
   return moved;
 }

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <array>
-#include <functional>
+#include <deque>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "comm/context.hpp"
@@ -122,7 +121,7 @@ class Mailbox final : public Watcher {
 
   void send_parked(Parked& parked, WireTag tag);
   void leave(Parked& parked) noexcept;
-  std::vector<Arrived>::const_iterator find_aside(const Pattern& pattern) const;
+  std::deque<Arrived>::const_iterator find_aside(const Pattern& pattern) const;
   std::optional<Arrived> take_aside(const Pattern& pattern);
   std::optional<Arrived> take_arrived(const Pattern& pattern, bool is_probe);
   bool someone_waits_for_messages_of(const Pattern& pattern, std::size_t before) const;
@@ -130,6 +129,7 @@ class Mailbox final : public Watcher {
   bool find_room(Waiting& waiting, const Arrived& arrived);
   Waiting take_waiting(std::size_t place);
   void receive_arrived(Message& message, const Buffer& buffer, const Arrived& arrived);
+  static bool asks_the_same(const Waiting& one, const Waiting& other);
   void end_probe(std::size_t place, const Envelope& found);
   bool someone_takes_any_tag(const Pattern& pattern) const;
   std::optional<Envelope> first_aside(const Pattern& pattern) const;
@@ -141,8 +141,8 @@ class Mailbox final : public Watcher {
   void refuse(Message& message);
   void watch_if_needed();
 
-  std::vector<Arrived> aside_;  // with the next: what every receive looks at
-  std::vector<Waiting> waiting_;
+  std::deque<Arrived> aside_;  // with the next: what every receive looks at
+  std::deque<Waiting> waiting_;
   Transport& transport_;
   TagLayout tags_;
   PairCodes& codes_;

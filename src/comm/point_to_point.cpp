@@ -56,27 +56,29 @@ int bare_tag_of(const Comm& comm, int tag) {
   return context.world->tags().encode(context.kind, TagLayout::Lane::point_to_point, tag);
 }
 
-[[gnu::hot]] Posted post_checked_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag,
-                                      SendMode mode, const char* call) {
-  check_send(comm, buffer, destination, tag, call);
+[[gnu::hot]] Posted post_send_of(const Comm& comm, const ConstBuffer& buffer, int destination, int tag,
+                                 SendMode mode, const char* call) {
   if (destination == MPI_PROC_NULL) return post_nothing(call);
   detail::Context& context = *CommAccess::context(comm).get();
   const int peer = comm.group().to_world(destination);
   return detail::post_send(context, buffer, peer, bare_tag_of(comm, tag), mode, call);
 }
 
-void check_tag(const Comm& comm, int tag, const char* call) {
+[[gnu::hot]] Posted post_checked_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag,
+                                      SendMode mode, const char* call) {
+  check_send(comm, buffer, destination, tag, call);
+  return post_send_of(comm, buffer, destination, tag, mode, call);
+}
+
+void check_source_and_tag(const Comm& comm, int source, int tag, const char* call) {
+  if (source != any_source && source != MPI_PROC_NULL) {
+    detail::check_within(MPI_ERR_RANK, call, "source", source, 0, comm.size() - 1);
+  }
   if (tag != any_tag) detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, comm.tag_upper_bound());
 }
 
-[[gnu::hot]] detail::Mailbox::Pattern checked_pattern(const Comm& comm, int source, int tag,
-                                                      const char* call) {
-  detail::check_usable(comm, call);
+[[gnu::hot]] detail::Mailbox::Pattern pattern_of(const Comm& comm, int source, int tag) {
   detail::Context& context = *CommAccess::context(comm).get();
-  if (source != any_source) {
-    detail::check_within(MPI_ERR_RANK, call, "source", source, 0, comm.size() - 1);
-  }
-  check_tag(comm, tag, call);
   const bool is_any_tag = tag == any_tag;
   const int bare_tag = bare_tag_of(comm, is_any_tag ? 0 : tag);
   detail::Mailbox::Pattern pattern =
@@ -91,28 +93,27 @@ void check_tag(const Comm& comm, int tag, const char* call) {
 
 void check_receive(const Comm& comm, const Buffer& buffer, int source, int tag, const char* call) {
   detail::check_usable(comm, call);
-  check_tag(comm, tag, call);
-  if (source != MPI_PROC_NULL) checked_pattern(comm, source, tag, call);
   check_buffer(call, buffer);
+  check_source_and_tag(comm, source, tag, call);
+}
+
+[[gnu::hot]] Posted post_receive_of(const Comm& comm, const Buffer& buffer, int source, int tag,
+                                    const char* call) {
+  if (source == MPI_PROC_NULL) return post_nothing(call);
+  return detail::post_receive(CommAccess::world(comm), buffer, pattern_of(comm, source, tag), call, true);
 }
 
 [[gnu::hot]] Posted post_checked_receive(const Comm& comm, const Buffer& buffer, int source, int tag,
                                          const char* call) {
-  detail::check_usable(comm, call);
-  check_buffer(call, buffer);
-  if (source == MPI_PROC_NULL) {
-    check_tag(comm, tag, call);
-    return post_nothing(call);
-  }
-  return detail::post_receive(CommAccess::world(comm), buffer, checked_pattern(comm, source, tag, call), call,
-                              true);
+  check_receive(comm, buffer, source, tag, call);
+  return post_receive_of(comm, buffer, source, tag, call);
 }
 
 Posted post_checked_probe(const Comm& comm, int source, int tag, const char* call) {
   detail::check_usable(comm, call);
-  check_tag(comm, tag, call);
+  check_source_and_tag(comm, source, tag, call);
   if (source == MPI_PROC_NULL) return post_nothing(call);
-  return detail::post_probe(CommAccess::world(comm), checked_pattern(comm, source, tag, call), call);
+  return detail::post_probe(CommAccess::world(comm), pattern_of(comm, source, tag), call);
 }
 
 Status status_of(const detail::Envelope& envelope, const Group& members, const TagLayout& tags) {
@@ -197,7 +198,7 @@ Task<Status> finish_whole(InFlight messages, std::size_t element, const char* ca
 Task<Status> whole_task(const Comm& comm, MPI_Datatype type, RoomFor room, int source, int tag,
                         const char* call) {
   detail::check_usable(comm, call);
-  check_tag(comm, tag, call);
+  check_source_and_tag(comm, source, tag, call);
   check_buffer(call, {nullptr, 0, type});
   const std::size_t element = detail::TypeLayout::of(type).size;
   if (element == 0) detail::throw_error(MPI_ERR_TYPE, "{}: datatype is one of no bytes", call);
@@ -206,19 +207,24 @@ Task<Status> whole_task(const Comm& comm, MPI_Datatype type, RoomFor room, int s
     room(0);
     return finish_whole({comm, {}, post_nothing(call)}, element, call);
   }
-  const detail::Mailbox::Pattern pattern = checked_pattern(comm, source, tag, call);
+  const detail::Mailbox::Pattern pattern = pattern_of(comm, source, tag);
   const auto thrown = std::make_shared<std::exception_ptr>();
   room = kept(std::move(room), thrown, call);
   Posted received = detail::post_receive_whole(CommAccess::world(comm), type, std::move(room), pattern, call);
   return finish_whole({comm, {}, std::move(received)}, element, call, thrown);
 }
 
-Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
-                           const Buffer& receive, int source, int receive_tag, const char* call) {
-  // Both sides are checked before either message exists: a wrong argument sends nothing.
+/// Both sides are checked before either message exists: a wrong argument sends nothing.
+std::pair<Posted, Posted> post_both(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
+                                    const Buffer& receive, int source, int receive_tag, const char* call) {
   check_receive(comm, receive, source, receive_tag, call);
   Posted sent = post_checked_send(comm, send, destination, send_tag, SendMode::standard, call);
-  Posted received = post_checked_receive(comm, receive, source, receive_tag, call);
+  return {std::move(sent), post_receive_of(comm, receive, source, receive_tag, call)};
+}
+
+Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
+                           const Buffer& receive, int source, int receive_tag, const char* call) {
+  auto [sent, received] = post_both(comm, send, destination, send_tag, receive, source, receive_tag, call);
   return finish({comm, std::move(sent), std::move(received)});
 }
 
@@ -236,8 +242,8 @@ Task<Status> sendrecv_replace_task(const Comm& comm, const Buffer& buffer, int d
     sent = detail::send_owned(*CommAccess::context(comm).get(), packed, comm.group().to_world(destination),
                               bare_tag_of(comm, send_tag), call);
   }
-  return finish({comm, std::move(sent), post_checked_receive(comm, buffer, source, receive_tag, call),
-                 std::move(packed)});
+  return finish(
+      {comm, std::move(sent), post_receive_of(comm, buffer, source, receive_tag, call), std::move(packed)});
 }
 
 /// Holds the engine for a call, whose arguments are not checked yet.
@@ -252,7 +258,7 @@ Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destina
   const auto types = std::make_shared<detail::KeptArguments>();
   return Request::persistent(
       [comm, types, buffer = types->keep(buffer), destination, tag, mode, call] {
-        return finish_send(post_checked_send(comm, buffer, destination, tag, mode, call));
+        return finish_send(post_send_of(comm, buffer, destination, tag, mode, call));
       },
       CommAccess::context(comm));
 }
@@ -318,9 +324,10 @@ Status Comm::sendrecv(const ConstBuffer& send, int destination, int send_tag, co
                       int source, int receive_tag) const {
   constexpr const char* call = "wisp::Comm::sendrecv";
   const detail::EngineLock lock = enter(*this, call);
-  return Request(sendrecv_task(*this, send, destination, send_tag, receive, source, receive_tag, call),
-                 context_)
-      .wait();
+  const auto [sent, received] =
+      post_both(*this, send, destination, send_tag, receive, source, receive_tag, call);
+  wait_for(*this, sent);
+  return wait_for(*this, received);
 }
 
 Status Comm::sendrecv_replace(const Buffer& buffer, int destination, int send_tag, int source,
@@ -342,9 +349,9 @@ std::optional<Status> Comm::iprobe(int source, int tag) const {
   constexpr const char* call = "wisp::Comm::iprobe";
   const detail::EngineLock lock = enter(*this, call);
   detail::check_usable(*this, call);
-  check_tag(*this, tag, call);
+  check_source_and_tag(*this, source, tag, call);
   if (source == MPI_PROC_NULL) return Status{MPI_PROC_NULL, any_tag, 0};
-  const detail::Mailbox::Pattern pattern = checked_pattern(*this, source, tag, call);
+  const detail::Mailbox::Pattern pattern = pattern_of(*this, source, tag);
   detail::World& world = *context_->world;
   if (world.engine().can_wait()) world.engine().look();
   const std::optional<detail::Envelope> found = world.mailbox().probe_now(pattern);
@@ -408,7 +415,7 @@ Request Comm::receive_init(const Buffer& buffer, int source, int tag) const {
   const auto types = std::make_shared<detail::KeptArguments>();
   return Request::persistent(
       [comm = *this, types, buffer = types->keep(buffer), source, tag] {
-        return finish_receive(post_checked_receive(comm, buffer, source, tag, call), comm);
+        return finish_receive(post_receive_of(comm, buffer, source, tag, call), comm);
       },
       context_, Request::Unwinding::cancels);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <string>
+#include <functional>
 #include <utility>
 
 #include "async/detached.hpp"
@@ -160,7 +160,7 @@ detail::Engine* engine_of(const Request& request) {
 /// The engine that all requests of a process share, held for a call about several of them.
 class Request::Several {
  public:
-  Several(std::span<Request> requests, const char* call) {
+  Several(std::span<Request> requests, const char* call) : requests_(requests) {
     const auto active = std::ranges::find_if(requests, &Request::active);
     if (active == requests.end()) return;
     context_ = active->context_;
@@ -171,12 +171,36 @@ class Request::Several {
     engine_ = &context_->world->engine();
   }
 
-  /// Null if there is nothing to wait for.
-  detail::Engine* engine() const { return engine_; }
-  /// A wait for any of them, in the trace.
-  detail::TracedWait traced() const { return {context_->world->recorder(), nullptr}; }
+  Several(const Several&) = delete;
+  Several& operator=(const Several&) = delete;
+  ~Several() {
+    if (engine_ != nullptr) engine_->await_all(0);
+  }
+
+  /// Whether `take` finds what it looks for, if need be after a look.
+  template <class Take>
+  bool test(Take take) const {
+    if (take()) return true;
+    if (engine_ == nullptr) return false;
+    engine_->look();
+    return take();
+  }
+  /// Until it does, or another thread has taken the last one.
+  template <class Take>
+  void wait(Take take) const {
+    if (take() || engine_ == nullptr) return;
+    const detail::TracedWait wait(context_->world->recorder(), nullptr);  // for any of them
+    engine_->run_until([&] { return take() || std::ranges::none_of(requests_, &Request::active); });
+  }
+  /// All of them are going to be waited for, while this lives.
+  void await_all() const {
+    if (engine_ == nullptr) return;
+    engine_->await_all(
+        static_cast<std::size_t>(std::ranges::count_if(requests_, std::not_fn(&Request::has_ended))));
+  }
 
  private:
+  std::span<Request> requests_;
   detail::ContextPtr context_;
   detail::Engine* engine_ = nullptr;
   std::optional<detail::EngineLock> lock_;
@@ -199,62 +223,67 @@ void start_all(std::span<Request> requests) {
 bool test_all(std::span<Request> requests, std::span<Status> statuses) {
   check_statuses("wisp::test_all", requests, statuses);
   const Request::Several several(requests, "wisp::test_all");
-  const auto all_done = [&] { return std::ranges::all_of(requests, &Request::has_ended); };
-  if (!all_done()) several.engine()->look();
-  if (!all_done()) return false;
+  if (!several.test([&] { return std::ranges::all_of(requests, &Request::has_ended); })) return false;
   wait_all(requests, statuses);
   return true;
 }
 
 void wait_all(std::span<Request> requests, std::span<Status> statuses) {
   check_statuses("wisp::wait_all", requests, statuses);
+  const Request::Several several(requests, "wisp::wait_all");
+  several.await_all();
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Status status = requests[i].wait();
     if (!statuses.empty()) statuses[i] = status;
   }
 }
 
-std::optional<Completion> test_any(std::span<Request> requests) {
-  const Request::Several several(requests, "wisp::test_any");
-  const auto look = [&]() -> std::optional<Completion> {
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      if (requests[i].active() && requests[i].has_ended()) return Completion{i, requests[i].take()};
-    }
-    return std::nullopt;
-  };
-  if (std::optional<Completion> found = look()) return found;
-  if (several.engine() != nullptr) several.engine()->look();
-  return look();
+std::optional<Completion> Request::take_any(std::span<Request> requests) {
+  const auto found = std::ranges::find_if(requests, &Request::is_to_be_told);
+  if (found == requests.end()) return std::nullopt;
+  return Completion{static_cast<std::size_t>(found - requests.begin()), found->take()};
 }
 
-std::vector<Completion> test_some(std::span<Request> requests) {
-  const Request::Several several(requests, "wisp::test_some");
-  const auto is_done = [](const Request& request) { return request.active() && request.has_ended(); };
-  if (several.engine() != nullptr && std::ranges::none_of(requests, is_done)) several.engine()->look();
+/// One that has failed comes alone.
+std::vector<Completion> Request::take_some(std::span<Request> requests) {
   std::vector<Completion> completions;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (!is_done(requests[i]) || (!completions.empty() && requests[i].fails())) continue;
+    if (!requests[i].is_to_be_told() || (!completions.empty() && requests[i].fails())) continue;
     completions.push_back({i, requests[i].take()});
   }
   return completions;
 }
 
+std::optional<Completion> test_any(std::span<Request> requests) {
+  std::optional<Completion> done;
+  Request::Several(requests, "wisp::test_any").test([&] {
+    return (done = Request::take_any(requests)).has_value();
+  });
+  return done;
+}
+
+std::vector<Completion> test_some(std::span<Request> requests) {
+  std::vector<Completion> done;
+  Request::Several(requests, "wisp::test_some").test([&] {
+    return !(done = Request::take_some(requests)).empty();
+  });
+  return done;
+}
+
 std::optional<Completion> wait_any(std::span<Request> requests) {
-  const Request::Several several(requests, "wisp::wait_any");
-  if (several.engine() == nullptr) return test_any(requests);
-  std::optional<Completion> completion;
-  const detail::TracedWait wait = several.traced();
-  several.engine()->run_until([&] { return (completion = test_any(requests)).has_value(); });
-  return completion;
+  std::optional<Completion> done;
+  Request::Several(requests, "wisp::wait_any").wait([&] {
+    return (done = Request::take_any(requests)).has_value();
+  });
+  return done;
 }
 
 std::vector<Completion> wait_some(std::span<Request> requests) {
-  const Request::Several several(requests, "wisp::wait_some");
-  if (several.engine() == nullptr) return test_some(requests);
-  std::vector<Completion> completions;
-  const detail::TracedWait wait = several.traced();
-  several.engine()->run_until([&] { return !(completions = test_some(requests)).empty(); });
-  return completions;
+  std::vector<Completion> done;
+  Request::Several(requests, "wisp::wait_some").wait([&] {
+    return !(done = Request::take_some(requests)).empty();
+  });
+  return done;
 }
 
 }  // namespace wisp

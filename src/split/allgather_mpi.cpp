@@ -3,10 +3,8 @@
 //
 //   Source: Moody et al. 2011, section 3.1
 
-#include "chain/scans.hpp"
 #include "split/algorithms.hpp"
 #include "transport/mpi_transport.hpp"
-#include "wisp/error.hpp"
 
 namespace wisp::detail {
 
@@ -16,6 +14,8 @@ Task<ChainPlace> split_allgather_mpi(Link link, const SplitCase& of) {
   const ScratchVector own = layout.own_item(link.rank());
   auto& transport = dynamic_cast<MpiTransport&>(link.world().transport().inner());
   Posted gathered = transport.allgather({own.data(), layout.bytes(), MPI_BYTE}, all.buffer());
+  gathered.message()->world = &link.world();
+  gathered.message()->is_shared = link.world().engine().is_shared();
   co_await gathered;
   co_return place_among(layout, all, own.data());
 }

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <optional>
 #include <utility>
 
 #include "trace/recorder.hpp"
@@ -134,6 +133,7 @@ void MpiEngine::close() noexcept {
 [[gnu::hot]] void MpiEngine::add(MPI_Request request, Message& message) {
   requests_.push_back(request);
   messages_.push_back(&message);
+  are_all_awaited_ = false;
   if (indices_.size() < requests_.size()) {
     indices_.resize(2 * requests_.size());
     statuses_.resize(2 * requests_.size());
@@ -166,7 +166,7 @@ void MpiEngine::close() noexcept {
 [[gnu::hot]] bool MpiEngine::step() {
 #ifdef SMPI_H
   // A simulated MPI charges time for each look, and wakes whoever sleeps in it at the very moment.
-  if (watchers_.empty() && ready_.empty() && !requests_.empty()) {
+  if (watchers_.empty() && next_ready_ == ready_.size() && !requests_.empty()) {
     int ended = 0;
     const int code =
         MPI_Waitany(static_cast<int>(requests_.size()), requests_.data(), &ended, statuses_.data());
@@ -183,7 +183,8 @@ void MpiEngine::close() noexcept {
 [[gnu::hot]] bool MpiEngine::send_buffered(const ConstBuffer& buffer, const Copied& copied, int destination,
                                            int tag, MPI_Comm comm) {
   constexpr std::size_t largest_plain = 16;
-  if (buffer.count > copied.largest || buffer.count * largest_plain < copied.least) return false;
+  if (copied.largest == 0 || buffer.count > copied.largest || buffer.count * largest_plain < copied.least)
+    return false;
   const std::size_t size = plain_size_of(buffer.type);
   const std::size_t bytes = buffer.count * size;
   if (size == 0 || bytes > copied.largest || bytes < copied.least) return false;
@@ -191,18 +192,17 @@ void MpiEngine::close() noexcept {
   // Where cores are shared, a copy saves its sender a turn; of many in a row each only takes its time.
   if (bytes > copied.largest_in_a_row && std::exchange(has_copied_long_, true)) return false;
 
-  void* copy = FramePool::allocate(bytes);
-  if (bytes > 0) std::memcpy(copy, buffer.address, bytes);
+  ScratchVector copy(bytes);
+  if (bytes > 0) std::memcpy(copy.data(), buffer.address, bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   const int code =
-      MPI_Isend(copy, static_cast<int>(buffer.count), buffer.type, destination, tag, comm, &request);
-  if (is_process_failure(code)) [[unlikely]] {  // it has left, for all that its sender knows
-    FramePool::release(copy, bytes);
+      MPI_Isend(copy.data(), static_cast<int>(buffer.count), buffer.type, destination, tag, comm, &request);
+  if (is_process_failure(code)) [[unlikely]]  // it has left, for all that its sender knows
     return true;
-  }
   check_mpi(code, "MPI_Isend");
+  if (take_ended(request)) return true;
   buffered_requests_.push_back(request);
-  buffered_.push_back({copy, bytes});
+  buffered_.push_back({copy.give(), bytes});
   return true;
 }
 
@@ -229,7 +229,8 @@ bool MpiEngine::has_room_for_kept(std::size_t bytes) {
   constexpr std::size_t much = std::size_t{64} * 1024;
 #endif
   const bool is_much = bytes > much && !buffered_.empty();
-  if (is_much || buffered_.size() % enough_to_look == enough_to_look - 1) drain_buffered();
+  const bool is_full = buffered_.size() >= most;
+  if (is_much || is_full || buffered_.size() % enough_to_look == enough_to_look - 1) drain_buffered();
   return buffered_.size() < most;
 }
 
@@ -267,7 +268,12 @@ void MpiEngine::drain_buffered() {
 
 #endif
 
+void MpiEngine::await_all(std::size_t requests) {
+  are_all_awaited_ = requests > 1 && requests == messages_.size() && watchers_.empty() && !is_shared();
+}
+
 bool MpiEngine::are_awaited_together() const {
+  if (are_all_awaited_) return true;
   const int* remaining = messages_.front()->remaining;
   return remaining != nullptr && remaining == messages_.back()->remaining &&
          as_size(*remaining) == messages_.size();
@@ -373,15 +379,20 @@ int MpiEngine::test_some() {
 }
 
 bool MpiEngine::resume_ready() {
-  if (ready_.empty()) return false;
+  if (next_ready_ == ready_.size()) return false;
   const int before = std::exchange(exceptions_around, std::uncaught_exceptions());
-  while (!ready_.empty()) {
+  while (next_ready_ < ready_.size()) {
     // A coroutine that is resumed may poll again and empty the list, or add to it.
-    const Ready next = ready_.front();
-    ready_.erase(ready_.begin());
+    const Ready next = ready_[next_ready_++];
+    if (next.message->world == ending_ && ending_ != nullptr) [[unlikely]] {
+      held_.push_back(next);
+      continue;
+    }
     next.message->is_queued = false;
     next.waiter.resume();
   }
+  ready_.clear();
+  next_ready_ = 0;
   exceptions_around = before;
   return true;
 }
@@ -408,18 +419,28 @@ void MpiEngine::give_up(MPI_Request request, bool is_receive, Clock::time_point 
 }
 
 void MpiEngine::forget(Message& message) noexcept {
-  std::erase_if(ready_, [&](const Ready& ready) { return ready.message == &message; });
+  // Those that have gone on are not looked at: their messages are no more.
+  const auto still =
+      std::ranges::subrange(ready_.begin() + static_cast<std::ptrdiff_t>(next_ready_), ready_.end());
+  const auto gone = std::ranges::remove(still, &message, &Ready::message);
+  ready_.erase(gone.begin(), gone.end());
+  std::erase_if(held_, [&](const Ready& ready) { return ready.message == &message; });
 }
 
 void MpiEngine::finish(Message& message) noexcept {
   if (is_closed_ || std::ranges::find(messages_, &message) == messages_.end()) return;
   message.waiter = nullptr;
   message.remaining = nullptr;
+  // Who is about to be dropped with it is not resumed.
+  const World* const before = std::exchange(ending_, message.world);
   try {
     run_until([&] { return message.done; });
   } catch (const std::exception& error) {
     std::fprintf(stderr, "wisp: a message that is still being sent is given up: %s\n", error.what());
   }
+  ending_ = before;
+  ready_.insert(ready_.end(), held_.begin(), held_.end());
+  held_.clear();
 }
 
 void MpiEngine::abandon(Message& message, Clock::time_point patience_ends) noexcept {

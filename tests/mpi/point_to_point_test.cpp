@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "wisp/collectives.hpp"
@@ -359,6 +361,80 @@ TEST_F(MessagesTest, ManySmallMessagesArriveInOrder) {
     int got = -1;
     comm.receive(buffer_of(got), previous, 6);
     ASSERT_EQ(got, i - lag);
+  }
+}
+
+TEST_F(MessagesTest, ARoomThatLooksAndThrowsLeavesTheOrderOfMessages) {
+  for (const Comm& on : {comm, comm.raw()}) {
+    const int mine[] = {2 * comm.rank(), 2 * comm.rank() + 1};
+    for (const int& value : mine) on.send(buffer_of(value), next, 7);
+    comm.barrier();  // both have been sent: whoever looks for the second one finds it
+    const auto looks_and_throws = [&](std::size_t) -> void* {
+      while (!on.iprobe(previous, any_tag)) continue;  // the second: the first is in the hand of who asks
+      throw std::bad_alloc();
+    };
+    Request refused = on.ireceive_whole(MPI_INT, looks_and_throws, previous, 7);
+    EXPECT_THROW(refused.wait(), std::bad_alloc);
+    for (int i = 0; i < 2; ++i) {
+      int got = -1;
+      on.receive(buffer_of(got), previous, 7);
+      EXPECT_EQ(got, 2 * previous + i);
+    }
+    comm.barrier();
+  }
+}
+
+TEST_F(MessagesTest, AProbeBehindManyReceivesLeavesItsMessage) {
+  constexpr int many = 20;
+  for (const Comm& on : {comm, comm.raw(), comm.range(0, comm.size() - 1)}) {
+    std::vector<std::vector<int>> got(many);
+    std::vector<Request> requests;
+    for (std::vector<int>& into : got) requests.push_back(on.ireceive_whole(into, any_source, 7));
+    const auto send = [&] {
+      for (const int tag : {8, 9}) on.send(buffer_of(tag), next, tag);
+      for (int i = 0; i < many; ++i) on.send(std::vector<int>(static_cast<std::size_t>(i), i), next, 7);
+    };
+    if (comm.rank() == 0) send();
+    EXPECT_EQ(on.probe(previous, 9).tag, 9);  // waits, on all but the first
+    if (comm.rank() != 0) send();
+    int value = -1;
+    EXPECT_EQ(on.probe(previous, any_tag).tag, 8);
+    on.receive(buffer_of(value), previous, any_tag);
+    EXPECT_EQ(value, 8);
+    on.receive(buffer_of(value), previous, 9);
+    EXPECT_EQ(value, 9);
+    wait_all(requests);
+    for (int i = 0; i < many; ++i) {
+      EXPECT_EQ(got[static_cast<std::size_t>(i)], std::vector<int>(static_cast<std::size_t>(i), i));
+    }
+    comm.barrier();
+  }
+}
+
+TEST_F(MessagesTest, ManySendsToOneselfLeaveRoomForMore) {
+  constexpr int many = 4096;  // as many as are kept
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < many; ++i) comm.send(buffer_of(std::as_const(i)), comm.rank(), 8);
+    for (int i = 0; i < many; ++i) {
+      int got = -1;
+      comm.receive(buffer_of(got), comm.rank(), 8);
+      ASSERT_EQ(got, i);
+    }
+  }
+}
+
+/// Of which MPI has another name for the same numbers in Fortran.
+TEST_F(MessagesTest, ASendToOneselfEndsBeforeItsReceive) {
+  for (const MPI_Datatype type :
+       {MPI_INTEGER, MPI_SHORT, MPI_C_BOOL, MPI_DOUBLE_PRECISION, MPI_C_DOUBLE_COMPLEX}) {
+    if (type == MPI_DATATYPE_NULL) continue;
+    std::array<char, 32> sent{}, got{};
+    sent.fill(7);
+    comm.send(ConstBuffer(sent.data(), 2, type), comm.rank(), 8);
+    comm.receive(Buffer(got.data(), 2, type), comm.rank(), 8);
+    int size = 0;
+    MPI_Type_size(type, &size);
+    EXPECT_TRUE(std::equal(got.begin(), got.begin() + 2 * size, sent.begin()));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -227,6 +228,37 @@ TEST(ContextCodesTest, PairsCountBeyondThirtyTwoBits) {
       }
       for (const Comm& comm : alive) co_await bcast_and_check(comm, 3);
     });
+  }
+}
+
+TEST(ContextCodesTest, WhatAnExceptionPassesBeforeItsCodeIsKnownIsSentAllTheSame) {
+  for (int seed = 0; seed < test::seeds(); ++seed) {
+    simulate(few_codes(2, seed), [&](Comm world) -> Task<> {
+      std::vector<Comm> kept;
+      for (int i = 0; i < numbered_codes - 4; ++i) kept.push_back(world.range(0, 1));
+      for (int i = 0; i < numbered_codes - 4; ++i) {
+        const Comm& comm = kept[static_cast<std::size_t>(i)];
+        const std::vector<int> due(i % 2 == 0 ? 1 : 5000, i);
+        if (world.rank() == 0) {
+          try {
+            std::vector<int> data = due;
+            const Request parked = comm.isend(data, 1, 3);
+            throw std::runtime_error("mine");  // and `data` dies
+          } catch (const std::runtime_error&) {
+          }
+          const int after = -i;
+          co_await send(comm, buffer_of(after), 1, 3);
+        } else {
+          std::vector<int> got(due.size(), -1);
+          co_await receive(comm, got, 0, 3);
+          EXPECT_EQ(got, due);
+          int after = 1;
+          co_await receive(comm, buffer_of(after), 0, 3);
+          EXPECT_EQ(after, -i);
+        }
+      }
+    });
+    if (HasFailure()) return;
   }
 }
 
