@@ -53,9 +53,9 @@ struct DefinedOperators {
 }  // namespace
 
 int detail::number_of(MPI_Op op) {
-  const MPI_Op known[] = {MPI_OP_NULL, MPI_SUM,    MPI_PROD,   MPI_MIN,     MPI_MAX,
-                          MPI_LAND,    MPI_BAND,   MPI_LOR,    MPI_BOR,     MPI_LXOR,
-                          MPI_BXOR,    MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
+  static const MPI_Op known[] = {MPI_OP_NULL, MPI_SUM,    MPI_PROD,   MPI_MIN,     MPI_MAX,
+                                 MPI_LAND,    MPI_BAND,   MPI_LOR,    MPI_BOR,     MPI_LXOR,
+                                 MPI_BXOR,    MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
   const auto found = std::ranges::find(known, op);
   return found == std::end(known) ? 0 : 1 + static_cast<int>(found - std::begin(known));
 }
@@ -114,6 +114,7 @@ Operator Operator::on_whole_vectors(MPI_Op op) {
 
 bool Operator::commutes() const {
   if (own_ != nullptr) return false;
+  if (op_ == MPI_SUM || op_ == MPI_MAX || op_ == MPI_MIN) return true;
   int commutative = 0;
   detail::check_mpi(MPI_Op_commutative(op_, &commutative), "MPI_Op_commutative");
   return commutative != 0;

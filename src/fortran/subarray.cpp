@@ -18,7 +18,8 @@ using detail::throw_error;
 MPI_Count in_an_element(const CFI_cdesc_t& array, MPI_Datatype type, const char* name) {
   int size = 0;
   check_mpi(MPI_Type_size(type, &size), "MPI_Type_size");
-  if (size == 0 || array.elem_len % detail::as_size(size) != 0 || !detail::is_named(type)) {
+  if (size == 0 || array.elem_len % detail::as_size(size) != 0 ||
+      !detail::envelope_of(type).is_predefined()) {
     throw_error(MPI_ERR_TYPE,
                 "{} is a subarray with gaps: its datatype must be one of MPI's own, for elements of {} bytes",
                 name, array.elem_len);

@@ -1,9 +1,11 @@
 #include "transport/type_layout.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "transport/device_memory.hpp"
 #include "transport/mpi_process.hpp"
@@ -62,6 +64,71 @@ std::size_t part_of(const TypeLayout& layout) {
   return std::max<std::size_t>(1, (std::size_t{1} << 30) / std::max<std::size_t>(1, layout.size));
 }
 
+TypeLayout asked_of_mpi(MPI_Datatype type) {
+  TypeLayout layout;
+  MPI_Count size = 0;
+  MPI_Aint lower = 0;
+  check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
+  check_mpi(MPI_Type_get_extent(type, &lower, &layout.extent), "MPI_Type_get_extent");
+  check_mpi(MPI_Type_get_true_extent(type, &layout.true_lower, &layout.true_extent),
+            "MPI_Type_get_true_extent");
+  layout.size = as_size(size);
+  if (layout.true_lower == 0 && layout.extent == size && layout.true_extent == size) {
+    layout.contiguous = is_named(type);  // a derived type may still permute its bytes
+  }
+  return layout;
+}
+
+/// Named types without gaps that are used less: Fortran's, whose sizes depend on its compiler's options,
+/// short and complex ones.
+struct OtherPlainTypes {
+  struct One {
+    MPI_Datatype type;
+    std::size_t size;
+  };
+  std::vector<One> all;
+
+  OtherPlainTypes() {
+    for (const MPI_Datatype type : {MPI_DOUBLE_PRECISION,
+                                    MPI_INTEGER,
+                                    MPI_REAL,
+                                    MPI_LOGICAL,
+                                    MPI_CHARACTER,
+                                    MPI_COMPLEX,
+                                    MPI_DOUBLE_COMPLEX,
+                                    MPI_SHORT,
+                                    MPI_UNSIGNED_SHORT,
+                                    MPI_INT16_T,
+                                    MPI_UINT16_T,
+                                    MPI_SIGNED_CHAR,
+                                    MPI_C_BOOL,
+                                    MPI_CXX_BOOL,
+                                    MPI_WCHAR,
+                                    MPI_AINT,
+                                    MPI_OFFSET,
+                                    MPI_COUNT,
+                                    MPI_C_FLOAT_COMPLEX,
+                                    MPI_C_DOUBLE_COMPLEX,
+                                    MPI_CXX_FLOAT_COMPLEX,
+                                    MPI_CXX_DOUBLE_COMPLEX}) {
+      if (type == MPI_DATATYPE_NULL) continue;  // of an MPI without Fortran
+      const TypeLayout layout = asked_of_mpi(type);
+      if (layout.contiguous && layout.size > 0) all.push_back({type, layout.size});
+    }
+  }
+};
+
+[[gnu::noinline]] std::size_t other_plain_size_of(MPI_Datatype type) {
+  static std::atomic<bool> is_asked = false;
+  if (!is_asked.load(std::memory_order_relaxed)) {
+    if (!has_mpi_world()) return 0;
+    is_asked.store(true, std::memory_order_relaxed);
+  }
+  static const OtherPlainTypes types;
+  const auto found = std::ranges::find(types.all, type, &OtherPlainTypes::One::type);
+  return found == types.all.end() ? 0 : found->size;
+}
+
 }  // namespace
 
 [[gnu::hot]] std::size_t plain_size_of(MPI_Datatype type) {
@@ -79,7 +146,7 @@ std::size_t part_of(const TypeLayout& layout) {
     return 8;
   }
   if (type == MPI_LONG || type == MPI_UNSIGNED_LONG) return sizeof(long);
-  return 0;
+  return other_plain_size_of(type);
 }
 
 TypeEnvelope envelope_of(MPI_Datatype type) {
@@ -99,24 +166,11 @@ TypeEnvelope envelope_of(MPI_Datatype type) {
 }
 
 [[gnu::hot]] TypeLayout TypeLayout::of(MPI_Datatype type) {
-  TypeLayout layout;
   if (const std::size_t plain = plain_size_of(type); plain > 0) {
-    layout.size = plain;
-    layout.extent = layout.true_extent = static_cast<MPI_Aint>(plain);
-    layout.contiguous = true;
-    return layout;
+    const auto extent = static_cast<MPI_Aint>(plain);
+    return {.size = plain, .extent = extent, .true_lower = 0, .true_extent = extent, .contiguous = true};
   }
-  MPI_Count size = 0;
-  MPI_Aint lower = 0;
-  check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
-  check_mpi(MPI_Type_get_extent(type, &lower, &layout.extent), "MPI_Type_get_extent");
-  check_mpi(MPI_Type_get_true_extent(type, &layout.true_lower, &layout.true_extent),
-            "MPI_Type_get_true_extent");
-  layout.size = as_size(size);
-  if (layout.true_lower == 0 && layout.extent == size && layout.true_extent == size) {
-    layout.contiguous = is_named(type);  // a derived type may still permute its bytes
-  }
-  return layout;
+  return asked_of_mpi(type);
 }
 
 void check_many_fit(const char* call, const char* name, std::size_t count, MPI_Datatype type) {

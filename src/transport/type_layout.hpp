@@ -35,8 +35,12 @@ struct TypeEnvelope {
   int types = 0;
   MPI_Count large_counts = 0;  ///< if any, the calls before MPI 4 cannot tell more
 
-  /// Whether it is one of MPI's own.
   bool is_named() const { return combiner == MPI_COMBINER_NAMED; }
+  /// Whether it is one of MPI's own, which nobody frees: some have no names.
+  bool is_predefined() const {
+    return is_named() || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+           combiner == MPI_COMBINER_F90_INTEGER;
+  }
 };
 TypeEnvelope envelope_of(MPI_Datatype type);
 inline bool is_named(MPI_Datatype type) {

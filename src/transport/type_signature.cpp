@@ -111,7 +111,7 @@ struct Contents {
   Contents& operator=(const Contents&) = delete;
   ~Contents() {
     for (MPI_Datatype& type : types) {
-      if (!is_named(type)) MPI_Type_free(&type);
+      if (!envelope_of(type).is_predefined()) MPI_Type_free(&type);
     }
   }
 

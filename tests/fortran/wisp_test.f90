@@ -343,6 +343,22 @@ contains
     call WISP_Arrivals_free(arrivals)
   end subroutine
 
+  subroutine precisions()
+    integer, parameter :: wide = selected_real_kind(15)
+    type(MPI_Datatype) :: real_of_15
+    real(wide) :: values(8), due(8)
+    integer :: error, i
+    call MPI_Type_create_f90_real(15, MPI_UNDEFINED, real_of_15)
+    values = [(rank + 10 * i, i=1, 8)]
+    due = values
+    due(1:8:2) = [(10 * i, i=1, 8, 2)]
+    call WISP_Bcast(values(1:8:2), 4, real_of_15, 0, comm, error)
+    call expect(error == MPI_SUCCESS, WISP_Error_message())
+    call expect(all(values == due), "every second number of a precision")
+    call WISP_Bcast(values, 8, real_of_15, 0, comm)
+    call expect(all(values == [(10 * i, i=1, 8)]), "all of them")
+  end subroutine
+
   subroutine errors()
     integer :: error, value, several(4)
     call WISP_Bcast(several(1:4:2), 1, MPI_2INTEGER, 0, comm, error)
@@ -374,6 +390,7 @@ program test_of_module
   call run(neighbors, "neighbors")
   call run(splits, "splits")
   call run(exchanges, "exchanges")
+  call run(precisions, "precisions")
   call run(errors, "errors")
   call WISP_Comm_free(comm)
   call MPI_Finalize()

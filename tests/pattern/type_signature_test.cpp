@@ -95,5 +95,40 @@ TEST_F(TypeSignatureTest, ManyRepetitionsTakeNoTime) {
   EXPECT_EQ(signature_of(contiguous(1024, MPI_DOUBLE), many), signature_of(MPI_DOUBLE, many * 1024));
 }
 
+TEST_F(TypeSignatureTest, FortransTypesByPrecisionAreMpisOwnAndStay) {
+  MPI_Datatype real = MPI_DATATYPE_NULL;
+  if (MPI_Type_create_f90_real(15, MPI_UNDEFINED, &real) != MPI_SUCCESS) GTEST_SKIP() << "no Fortran";
+  const MPI_Datatype three = contiguous(3, real);  // nobody frees `real` itself
+  const MPI_Datatype mixed = struct_of({MPI_INT, real}, {1, 2});
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(signature_of(real, 3), std::nullopt);
+    EXPECT_EQ(signature_of(three, 1), std::nullopt);
+    EXPECT_EQ(signature_of(contiguous(2, three), 1), std::nullopt);
+    EXPECT_EQ(signature_of(mixed, 2), std::nullopt);
+  }
+  int size = 0;
+  EXPECT_EQ(MPI_Type_size(real, &size), MPI_SUCCESS);
+  EXPECT_EQ(size, static_cast<int>(sizeof(double)));
+}
+
+#if MPI_VERSION >= 4
+TEST_F(TypeSignatureTest, TypesOfLargeCountsAreAnythingOrWhatTheyAre) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous_c(12, MPI_INT, &type);
+  const MPI_Datatype twelve = keep(type);
+  const MPI_Count lengths[] = {5, 7};
+  const MPI_Count places[] = {0, 64};
+  const MPI_Datatype types[] = {MPI_INT, twelve};
+  MPI_Type_create_struct_c(2, lengths, places, types, &type);
+  const MPI_Datatype mixed = keep(type);
+  const auto is_right = [](const auto& found, std::size_t ints) {
+    return !found || found == signature_of(MPI_INT, ints);
+  };
+  EXPECT_TRUE(is_right(signature_of(twelve, 2), 24));
+  EXPECT_TRUE(is_right(signature_of(contiguous(3, twelve), 1), 36));
+  EXPECT_TRUE(is_right(signature_of(mixed, 1), 89));
+}
+#endif
+
 }  // namespace
 }  // namespace wisp::detail
