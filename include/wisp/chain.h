@@ -18,8 +18,9 @@ typedef struct WISP_Chain_object* WISP_Chain;
 /* The ranks of `comm`, or of a range of them, in their order. Local. */
 int WISP_Chain_of_comm(WISP_Comm comm, WISP_Chain* chain);
 int WISP_Chain_of_range(WISP_Comm comm, int first, int last, int stride, WISP_Chain* chain);
-/* From explicit neighbors, ranks of `comm` or MPI_PROC_NULL. Neighbors compare what they say: one message
-   each. `tag` tells creations in flight between the same neighbors apart. */
+/* From explicit neighbors, ranks of `comm` or MPI_PROC_NULL. Who is named names the other, too: else one
+   waits for ever. Neighbors compare their ranks and sizes: one message each. `tag` tells creations in flight
+   between the same neighbors apart. */
 int WISP_Chain_of_neighbors(WISP_Comm comm, int left, int right, int rank, int size, int tag,
                             WISP_Chain* chain);
 int WISP_Chain_free(WISP_Chain* chain);

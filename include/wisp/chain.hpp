@@ -71,8 +71,9 @@ class Chain {
   Chain(const Comm& comm);  // NOLINT(google-explicit-constructor): a communicator is a chain
   /// Those of a range of its ranks. Local; O(log p), as of Comm::range.
   Chain(const Comm& comm, int first, int last, int stride = 1) : Chain(comm.range(first, last, stride)) {}
-  /// From explicit neighbors. Neighbors tell each other how to reach them, and whether they agree on who they
-  /// are: where not, an error. `tag` tells creations from others in flight between the same neighbors. α.
+  /// From explicit neighbors. Who is named names the other, too: else one waits for ever. Neighbors tell each
+  /// other how to reach them, their ranks and sizes: where these do not fit, an error. `tag` tells creations
+  /// from others in flight between the same neighbors. α.
   static Chain of_neighbors(const Comm& comm, const ChainNeighbors& neighbors, int tag = 0);
 
   /// MPI_UNDEFINED of the empty chain.

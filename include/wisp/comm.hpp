@@ -55,15 +55,15 @@ struct CollectiveOptions {
 using Merge = std::function<void(void* first, void* first_end, void* second, void* second_end, void* result)>;
 
 struct DuplicateOptions {
-  /// How many MPI communicators carry the messages, 1 to 1,024. Each has codes for some more communicators
-  /// that two ranks may share at one time (half of those that its tags have: 2,048 on Open MPI, 256 on MPICH)
-  /// and for as many chains and communicators of `create_group`.
+  /// How many MPI communicators carry the messages, 1 to 1,024. The first has codes for 3,071 communicators
+  /// that two ranks may share at one time (383 on MPICH, whose tags are fewer) and for 1,023 (127) chains and
+  /// communicators of `create_group` of a process, each further one for 2,048 (256) of both.
   int mpi_communicators = 1;
 };
 
 /// A communicator: a group of the ranks of an MPI communicator, mostly a range. A value: copies are the same
-/// communicator, copying is cheap, destruction frees, and nothing but `duplicate` (once), `create_group`,
-/// `icreate` and `to_mpi` takes a message.
+/// communicator, copying is cheap, destruction frees, and nothing but `duplicate` (once), `split`,
+/// `create_group`, `icreate` and `to_mpi` takes a message.
 ///
 /// Every collective has four faces: the member blocks (`comm.bcast`), the one with an i gives a Request
 /// (`comm.ibcast`), the one with _init a persistent one, and the free function of the same name an Operation,
@@ -81,8 +81,8 @@ class Comm {
   Comm() = default;
 
   /// All ranks of `comm`, with messages isolated from the caller's own. Collective over `comm` the first time
-  /// (one MPI_Comm_dup, or as many as the options say, cached with `comm` and freed with it or at
-  /// MPI_Finalize), local afterwards.
+  /// (one MPI communicator is made, or as many as the options say, cached with `comm` and freed with it or at
+  /// MPI_Finalize, and messages learn the nodes), local afterwards.
   static Comm duplicate(MPI_Comm comm, const DuplicateOptions& options = {});
 
   /// All ranks of `comm`, sharing its context. Local. Errors of MPI are handled as `comm` says. The caller's
@@ -117,7 +117,8 @@ class Comm {
 
   /// A subset for creations that overlap in any order: those in flight at one time that share more than one
   /// process have different tags. Called by the members (by others it gives an empty communicator). One
-  /// allgather of an int along the group, O(α log size) (section VI); of a raw communicator local.
+  /// allgather of an int along the group, O(α log size) (section VI); of a raw communicator local. Until the
+  /// request is done, `made` has ranks, but sends nothing.
   Request icreate_group(std::span<const int> ranks, int tag, Comm& made) const;
   Request icreate_group(MPI_Group group, int tag, Comm& made) const;
   Comm create_group(std::span<const int> ranks, int tag = 0) const;

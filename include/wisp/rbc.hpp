@@ -212,6 +212,11 @@ inline wisp::Blocks blocks(Comm const& comm, void* address, const int* counts, c
   if (ranks > 0 && displs == nullptr) throw wisp::Error(MPI_ERR_ARG, "RBC: displs = NULL");
   return {address, wisp::Integers(counts, ranks), wisp::Integers(displs, ranks), type};
 }
+inline wisp::ConstBlocks read_blocks(Comm const& comm, void* address, const int* counts, const int* displs,
+                                     MPI_Datatype type) {
+  if (address == MPI_IN_PLACE) return wisp::blocks_in_place();
+  return blocks(comm, address, counts, displs, type);
+}
 
 inline wisp::CollectiveOptions with_tag(Comm const& comm, int tag, std::string_view algorithm = {}) {
   const bool is_standard = tag < 0 && !comm.isEmpty();
@@ -503,7 +508,7 @@ WISP_RBC_BLOCKING(Alltoallv, alltoallv, RBC_ALLTOALLV_TAG,
                                          recvtype, comm.get()),
                   (void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, void* recvbuf,
                    const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,),
-                  (_internal::blocks(comm, sendbuf, sendcounts, sdispls, sendtype),
+                  (_internal::read_blocks(comm, sendbuf, sendcounts, sdispls, sendtype),
                    _internal::blocks(comm, recvbuf, recvcounts, rdispls, recvtype),), {})
 
 /// Algorithms by name.

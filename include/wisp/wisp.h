@@ -7,7 +7,7 @@
    Every function returns MPI_SUCCESS or an error class of MPI's, and never aborts; WISP_Error_message says
    what was wrong. A wrong argument is an error on the rank that gave it, before any message. (A message that
    is longer than its receive's buffer MPICH tells the error handler of MPI_COMM_WORLD first, whose default
-   aborts.)
+   aborts; and what MPI finds wrong on an attached communicator goes to the handler of that.)
 
    Forms with _c take counts as MPI_Count and displacements as MPI_Aint. Handles are opaque. */
 #ifndef WISP_H
@@ -43,10 +43,13 @@ const char* WISP_Error_message(void);
 /* All ranks of `comm`, with messages isolated from the caller's own. Collective over `comm` the first time,
    then local. */
 int WISP_Comm_duplicate(MPI_Comm comm, WISP_Comm* newcomm);
-/* The same with so many MPI communicators below, 1 to 1,024: each has codes for some more communicators that
-   two ranks may share at one time (2,048 on Open MPI, 256 on MPICH) and for as many chains. */
+/* The same with so many MPI communicators below, 1 to 1,024: the first has codes for 3,071 communicators that
+   two ranks may share at one time (383 on MPICH) and for 1,023 (127) chains and communicators of create_group
+   of a process, each further one for 2,048 (256) of both. */
 int WISP_Comm_duplicate_with(MPI_Comm comm, int mpi_communicators, WISP_Comm* newcomm);
-/* The same without a duplicate: local; tags must differ from those of the caller's own messages on `comm`. */
+/* The same without a duplicate: local. The caller's own receives on `comm` must not use MPI_ANY_TAG while
+   wisp works, and tags of its own messages are below half of MPI_TAG_UB (raw communicators: differ from those
+   it gives to wisp). */
 int WISP_Comm_attach(MPI_Comm comm, WISP_Comm* newcomm);
 /* The ranks first, first + stride, ... up to last; WISP_COMM_NULL if last < first. Local, no message.
    Processes make the communicators that they share in the same order. */
@@ -58,7 +61,8 @@ int WISP_Comm_subset(WISP_Comm comm, int count, const int ranks[], WISP_Comm* ne
 int WISP_Comm_node(WISP_Comm comm, WISP_Comm* newcomm);
 int WISP_Comm_node_leaders(WISP_Comm comm, WISP_Comm* newcomm);
 /* A subset for creations that overlap in any order; called by the members, who give a tag to each of those
-   that are in flight at one time. O(log size) messages. */
+   that are in flight at one time. O(log size) messages. Nothing is sent on newcomm before its request is
+   done. */
 int WISP_Comm_create_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm* newcomm);
 int WISP_Comm_icreate_group(WISP_Comm comm, MPI_Group group, int tag, WISP_Comm* newcomm,
                             WISP_Request* request);
@@ -76,7 +80,8 @@ int WISP_Comm_free(WISP_Comm* comm);
 /* MPI_UNDEFINED if the caller is not a member. */
 int WISP_Comm_rank(WISP_Comm comm, int* rank);
 int WISP_Comm_size(WISP_Comm comm, int* size);
-/* The rank in `other` of the process with `rank` in `comm`, or MPI_UNDEFINED. */
+/* The rank in `other`, of the same MPI communicator, of the process with `rank` in `comm`, or MPI_UNDEFINED.
+ */
 int WISP_Comm_translate(WISP_Comm comm, int rank, WISP_Comm other, int* translated);
 /* Its name, of at most MPI_MAX_OBJECT_NAME - 1 characters: one that it was given, or how it was made, as in
    world[0..6:2]. Local. */

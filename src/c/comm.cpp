@@ -105,8 +105,11 @@ int WISP_Comm_size(WISP_Comm comm, int* size) {
 }
 
 int WISP_Comm_translate(WISP_Comm comm, int rank, WISP_Comm other, int* translated) {
-  return guarded("WISP_Comm_translate",
-                 [&] { out(translated, "translated") = comm_of(comm).translate(rank, comm_of(other)); });
+  return guarded("WISP_Comm_translate", [&] {
+    const Comm none;
+    out(translated, "translated") =
+        comm_of(comm).translate(rank, other == WISP_COMM_NULL ? none : comm_of(other));
+  });
 }
 
 int WISP_Comm_get_name(WISP_Comm comm, char* name, int* resultlen) {

@@ -24,7 +24,7 @@ Task<> allreduce_recursive_doubling(Channel channel, Reduction given) {
   Partial partial(send, given.op);
   if (doubling.is_paired()) {
     co_await channel.post_receive(partial.incoming(), doubling.pair());
-    partial.prepend_incoming();
+    given.commutes() ? partial.append_incoming() : partial.prepend_incoming();
   }
   for (int k = 0; k < doubling.rounds(); ++k) {
     const int partner = doubling.partner(k);

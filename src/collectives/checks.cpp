@@ -1,7 +1,5 @@
 #include "collectives/checks.hpp"
 
-#include <cstdlib>
-
 #include "collectives/block_list.hpp"
 #include "transport/throw_error.hpp"
 

@@ -70,37 +70,29 @@ Cost exscan_two_level_cost(T t) {
   return two_level_cost(t, time_of(both, inside, of_node.ranks));
 }
 
-constexpr Algorithm scan_algorithms[] = {
-    {"dissemination", scan_dissemination_cost,
-     [](Channel&& channel, const Arguments& given) {
-       return scan_by_doubling(std::move(channel), given, {given.receive, {}, {}});
-     }},
-    {"chain", scan_chain_cost,
-     [](Channel&& channel, const Arguments& given) {
-       return scan_chain(std::move(channel), given.reduction());
-     }},
-    {"two_tree", scan_two_tree_cost,
-     [](Channel&& channel, const Arguments& given) {
-       return scan_two_tree(std::move(channel), given.send, {given.receive, {}, {}}, given.op);
-     },
-     takes_parts},
-    {two_level_name, scan_two_level_cost, on_two_levels<scan_two_level>, is_in_order}};
+template <bool is_inclusive>
+ScanResults results_in(const Buffer& receive) {
+  return is_inclusive ? ScanResults{receive, {}, {}} : ScanResults{{}, receive, {}};
+}
 
-constexpr Algorithm exscan_algorithms[] = {
-    {"dissemination", exscan_dissemination_cost,
+template <bool is_inclusive>
+constexpr Algorithm prefix_algorithms[] = {
+    {"dissemination", is_inclusive ? scan_dissemination_cost : exscan_dissemination_cost,
      [](Channel&& channel, const Arguments& given) {
-       return scan_by_doubling(std::move(channel), given, {{}, given.receive, {}});
+       return scan_by_doubling(std::move(channel), given, results_in<is_inclusive>(given.receive));
      }},
     {"chain", scan_chain_cost,
      [](Channel&& channel, const Arguments& given) {
-       return exscan_chain(std::move(channel), given.reduction());
+       return (is_inclusive ? scan_chain : exscan_chain)(std::move(channel), given.reduction());
      }},
     {"two_tree", scan_two_tree_cost,
      [](Channel&& channel, const Arguments& given) {
-       return scan_two_tree(std::move(channel), given.send, {{}, given.receive, {}}, given.op);
+       return scan_two_tree(std::move(channel), given.send, results_in<is_inclusive>(given.receive),
+                            given.op);
      },
      takes_parts},
-    {two_level_name, exscan_two_level_cost, on_two_levels<exscan_two_level>, is_in_order}};
+    {two_level_name, is_inclusive ? scan_two_level_cost : exscan_two_level_cost,
+     on_two_levels<is_inclusive ? scan_two_level : exscan_two_level>, is_in_order}};
 
 constexpr Algorithm scan_and_bcast_algorithms[] = {
     {"dissemination",
@@ -141,9 +133,9 @@ constexpr Algorithm scan_and_bcast_algorithms[] = {
 }  // namespace
 
 constinit const Collective scan_row{
-    .name = "scan", .algorithms = scan_algorithms, .reproducible = "dissemination"};
+    .name = "scan", .algorithms = prefix_algorithms<true>, .reproducible = "dissemination"};
 constinit const Collective exscan_row{
-    .name = "exscan", .algorithms = exscan_algorithms, .reproducible = "dissemination"};
+    .name = "exscan", .algorithms = prefix_algorithms<false>, .reproducible = "dissemination"};
 constinit const Collective scan_and_bcast_row{
     .name = "scan_and_bcast", .algorithms = scan_and_bcast_algorithms, .reproducible = "dissemination"};
 

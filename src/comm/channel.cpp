@@ -3,6 +3,7 @@
 #include "comm/messages.hpp"
 #include "comm/world.hpp"
 #include "trace/recorder.hpp"
+#include "transport/throw_error.hpp"
 
 namespace wisp {
 
@@ -51,6 +52,10 @@ void tell_recorder(World& world, const Context* context, int tag) {
     tell_recorder(world, &context, tag);
     Message* sent = world.transport().send(buffer, destination, wire_tag, mode, operation);
     return described(sent, world, &context, tag, destination, operation);
+  }
+  if (context.named != nullptr) [[unlikely]] {
+    throw_error(MPI_ERR_COMM, "{}: the communicator is not complete: wait for the request that makes it",
+                operation);
   }
   Posted posted = described(new Message, world, &context, tag, destination, operation);
   world.mailbox().send(*posted.message(), {&context, buffer, destination, tag, mode, operation});

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -24,17 +24,20 @@ using detail::Context;
 using detail::ContextPtr;
 
 void check_ranks(const Comm& comm, const char* call, std::span<const int> ranks) {
-  std::vector<bool> seen(detail::as_size(comm.size()));
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (ranks[i] < 0 || ranks[i] >= comm.size()) {
-      detail::throw_error(MPI_ERR_RANK, "{}: ranks[{}] = {} is outside 0..{}", call, i, ranks[i],
-                          comm.size() - 1);
-    }
-    if (seen[detail::as_size(ranks[i])]) {
-      detail::throw_error(MPI_ERR_RANK, "{}: ranks[{}] = {} is there twice", call, i, ranks[i]);
-    }
-    seen[detail::as_size(ranks[i])] = true;
+    if (ranks[i] >= 0 && ranks[i] < comm.size()) continue;
+    detail::throw_error(MPI_ERR_RANK, "{}: ranks[{}] = {} is outside 0..{}", call, i, ranks[i],
+                        comm.size() - 1);
   }
+  if (std::ranges::adjacent_find(ranks, std::greater_equal()) == ranks.end()) return;
+  std::vector<int> sorted(ranks.begin(), ranks.end());
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice == sorted.end()) return;
+  const auto first = std::ranges::find(ranks, *twice);
+  const auto second = std::find(first + 1, ranks.end(), *twice);
+  detail::throw_error(MPI_ERR_RANK, "{}: ranks[{}] = {} is there twice", call, second - ranks.begin(),
+                      *twice);
 }
 
 /// The ranks as a range, if they are one.
@@ -104,7 +107,7 @@ Creation create(const Comm& parent, const char* call, std::span<const int> ranks
   ContextPtr context(new Context(CommAccess::context(parent)->world, CommAccess::context(parent)->kind));
   if (parent.is_raw()) return {CommAccess::make(std::move(context), members), detail::nothing()};
   context->code_here = world.find_named_code();
-  context->named.reset(new Context::Named{members, std::vector<int>(ranks.size())});
+  context->named.reset(new Context::Named{members, std::vector<int>(ranks.size(), -1)});
   Comm made = CommAccess::make(std::move(context), members);
   return {made, exchange_names(channel_of(members, rank), made)};
 }

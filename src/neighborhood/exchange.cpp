@@ -143,7 +143,8 @@ Task<> exchange(Channel channel, Exchange what) {
 
   Program::Phase done;
   for (const Program::Phase& phase : program.phases) {
-    std::vector<ScratchVector> sent;
+    std::vector<ScratchVector, PoolAllocator<ScratchVector>> sent;
+    sent.reserve(as_size(phase.sends - done.sends));
     Posts messages;
     for (; done.receives < phase.receives; ++done.receives) {
       const Program::Message& message = program.receives[as_size(done.receives)];

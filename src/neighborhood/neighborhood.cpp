@@ -3,7 +3,6 @@
 #include "wisp/neighborhood.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "collectives/agreement.hpp"
@@ -56,8 +55,13 @@ constexpr const char* of_check = "wisp::Neighborhood::check";
 
 namespace detail {
 
+/// The environment of a rank alone may differ from what all have agreed on.
+bool checks_calls(const Comm& comm) {
+  return CommAccess::world(comm).checks_calls() || environment_says_check();
+}
+
 bool compares_creation(const Comm& comm) {
-  return CommAccess::world(comm).engine().can_wait() && (always_checks_creation || environment_says_check());
+  return CommAccess::world(comm).engine().can_wait() && (always_checks_creation || checks_calls(comm));
 }
 
 void refuse_creation(const Comm& comm, const Error& error) {
@@ -79,7 +83,7 @@ Neighborhood::Neighborhood(const Comm& comm, const Stencil& stencil) {
   state_ = std::make_shared<State>();
   state_->comm = comm;
   state_->stencil = stencil;
-  state_->checks_operations = environment_says_check();
+  state_->checks_operations = checks_calls(comm);
   state_->border = border_of(stencil.torus(), stencil.reduced(), comm.rank());
   const std::vector<Shift> shifts = stencil.torus().shifts(comm.rank(), stencil.reduced());
   state_->sources.reserve(shifts.size());
@@ -114,7 +118,7 @@ Neighborhood Neighborhood::adjacent(const Comm& comm, std::span<const int> sourc
   Neighborhood made;
   made.state_ = std::make_shared<State>();
   made.state_->comm = comm;
-  made.state_->checks_operations = environment_says_check();
+  made.state_->checks_operations = checks_calls(comm);
   made.state_->sources.assign(sources.begin(), sources.end());
   made.state_->targets.assign(targets.begin(), targets.end());
   auto lists = std::make_shared<State::Lists>();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 #include "pattern/weighted_median.hpp"
 #include "wisp/collectives.hpp"
@@ -77,13 +78,9 @@ class Borders {
   }
   /// The first of this rank's items that is not below the pivot.
   std::size_t place_of(const std::byte* pivot) const {
-    std::size_t first = 0;
-    std::size_t last = sorted_.size();
-    while (first < last) {
-      const std::size_t middle = (first + last) / 2;
-      layout_.less(sorted_[middle], pivot) ? first = middle + 1 : last = middle;
-    }
-    return first;
+    const std::ranges::iota_view places(std::size_t{0}, sorted_.size());
+    const auto is_below = [&](std::size_t i) { return layout_.less(sorted_[i], pivot); };
+    return static_cast<std::size_t>(std::ranges::partition_point(places, is_below) - places.begin());
   }
   void count_below(const ItemTable& pivots) {
     for (std::size_t k = 0; k < ranks_; ++k) {

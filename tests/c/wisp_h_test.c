@@ -579,6 +579,8 @@ static void test_communicators(void) {
   EXPECT(value == (rank < middle ? rank : rank - middle));
   OK(WISP_Comm_translate(half, 0, comm, &value));
   EXPECT(value == (rank < middle ? 0 : middle));
+  OK(WISP_Comm_translate(half, 0, WISP_COMM_NULL, &value));
+  EXPECT(value == MPI_UNDEFINED);
   OK(WISP_Comm_tag_ub(half, &value));
   EXPECT(value >= 31);
   OK(WISP_Comm_set_name(half, "half"));

@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "chains.hpp"
 #include "noncommutative.hpp"
 #include "wisp/error.hpp"

@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <functional>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -164,6 +165,64 @@ TEST(CommTest, NodesOfAnAttachedCommunicatorAreThoseOfTheEnvironment) {
   }
 }
 
+/// Words in the environment for the time of a test; null: none.
+class Environment {
+ public:
+  explicit Environment(const std::vector<std::pair<const char*, const char*>>& words) {
+    for (const auto& [name, value] : words) {
+      const char* before = std::getenv(name);
+      before_.emplace_back(name, before != nullptr ? std::optional<std::string>(before) : std::nullopt);
+      value != nullptr ? setenv(name, value, 1) : unsetenv(name);
+    }
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() {
+    for (const auto& [name, value] : before_) value ? setenv(name, value->c_str(), 1) : unsetenv(name);
+  }
+
+ private:
+  std::vector<std::pair<const char*, std::optional<std::string>>> before_;
+};
+
+TEST(CommTest, SlurmsBlocksAreTheNodesOfAnAttachedCommunicator) {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size < 2) GTEST_SKIP();
+  const std::string right = "1," + std::to_string(size - 1);
+  const std::string of_others = "1," + std::to_string(size);
+  struct Case {
+    const char* tasks;
+    const char* distribution;
+    bool is_known;
+  };
+  for (const Case& slurm :
+       {Case{right.c_str(), "block", true}, Case{right.c_str(), "block:cyclic,Pack", true},
+        Case{right.c_str(), "cyclic", false}, Case{right.c_str(), nullptr, false},
+        Case{of_others.c_str(), "block", false}, Case{"1,x", "block", false}}) {
+    const Environment words({{"WISP_RANKS_PER_NODE", nullptr},
+                             {"OMPI_COMM_WORLD_LOCAL_SIZE", nullptr},
+                             {"MPI_LOCALNRANKS", nullptr},
+                             {"SLURM_STEP_TASKS_PER_NODE", slurm.tasks},
+                             {"SLURM_DISTRIBUTION", slurm.distribution}});
+    MPI_Comm fresh = MPI_COMM_NULL;                    // that nobody has attached to
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &fresh);  // backwards: nodes are those of the world's ranks
+    {
+      const Comm attached = Comm::attach(fresh);
+      if (slurm.is_known) {
+        EXPECT_EQ(attached.node().size(), rank == 0 ? 1 : size - 1);
+        int sum = 0;
+        attached.allreduce(buffer_of(rank), buffer_of(sum), MPI_SUM);
+        EXPECT_EQ(sum, size * (size - 1) / 2);
+      } else {
+        EXPECT_THROW(attached.node(), Error) << slurm.tasks;
+      }
+    }
+    MPI_Comm_free(&fresh);
+  }
+}
+
 TEST(CommTest, AWrongWordInTheEnvironmentOfOneRankIsHeardOfOnAll) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -247,6 +306,54 @@ TEST(CommTest, WrongArgumentsAreErrorsThatNameCallArgumentValueAndBound) {
   EXPECT_EQ(error_of([] { Comm::duplicate(MPI_COMM_NULL); }), "wisp::Comm::duplicate: comm = MPI_COMM_NULL");
   // Nothing was sent: the communicator still works.
   comm.barrier();
+}
+
+TEST(CommTest, BlocksOfAnotherSizeOrNumberAreErrorsThatSayBoth) {
+  const Comm comm = Comm::duplicate(MPI_COMM_WORLD);
+  const auto p = static_cast<std::size_t>(comm.size());
+  const std::string ranks = std::to_string(p);
+  const std::vector<int> two(2), mine(p);
+  std::vector<int> all(p);
+  EXPECT_EQ(error_of([&] { comm.allgather(two, all); }),
+            "wisp::allgather: send has 8 bytes, but a block of receive has 4");
+  EXPECT_EQ(error_of([&] { comm.iallgather(two, all).wait(); }),
+            "wisp::allgather: send has 8 bytes, but a block of receive has 4");
+  const std::vector<int> too_many(p + 1, 0), right(p, 0);
+  EXPECT_EQ(error_of([&] {
+              comm.alltoallv({mine, right}, {all, too_many});
+            }),
+            "wisp::alltoallv: receive has " + std::to_string(p + 1) + " counts for " + ranks + " ranks");
+  EXPECT_EQ(error_of([&] {
+              comm.alltoallv({mine, too_many}, {all, right});
+            }),
+            "wisp::alltoallv: send has " + std::to_string(p + 1) + " counts for " + ranks + " ranks");
+  EXPECT_EQ(error_of([&] {
+              comm.alltoallv({mine, right, too_many}, {all, right, right});
+            }),
+            "wisp::alltoallv: send has " + std::to_string(p + 1) + " displacements for " + ranks + " ranks");
+  comm.barrier();  // nothing was sent
+}
+
+TEST(CommTest, AGroupThatIsNotCompleteSendsNothing) {
+  const Comm world = Comm::duplicate(MPI_COMM_WORLD);
+  std::vector<int> ranks(static_cast<std::size_t>(world.size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  Comm made;
+  Request creation = world.icreate_group(ranks, 1, made);
+  const int next = (world.rank() + 1) % world.size();
+  const int mine = world.rank();
+  if (world.size() > 1 && creation.active() && made.rank() == 0) {
+    const std::string said = error_of([&] { made.isend(buffer_of(mine), next, 5).wait(); });
+    EXPECT_TRUE(said.empty() || said.find("is not complete: wait for the request that makes it") != said.npos)
+        << said;
+    creation.wait();
+    if (said.empty()) return;  // it was
+  } else {
+    creation.wait();
+  }
+  int got = -1;
+  made.sendrecv(buffer_of(mine), next, 6, buffer_of(got), any_source, 6);
+  EXPECT_EQ(got, (world.rank() + world.size() - 1) % world.size());
 }
 
 }  // namespace

@@ -161,6 +161,12 @@ TEST_F(RbcTest, CollectivesOfBlocksOfAnySize) {
   RBC::Alltoallv(in.data(), same.data(), displs.data(), MPI_INT, out.data(), same.data(), displs.data(),
                  MPI_INT, comm);
   EXPECT_EQ(out, expected);
+  expected = out = room();
+  MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, expected.data(), same.data(),
+                displs.data(), MPI_INT, mpi);
+  RBC::Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, out.data(), same.data(), displs.data(),
+                 MPI_INT, comm);
+  EXPECT_EQ(out, expected);
 
   // Merged, ranks' sequences interleave.
   const std::function<void(void*, void*, void*, void*, void*)> merge = [](void* a, void* a_end, void* b,

@@ -12,7 +12,6 @@
 #include "chains.hpp"
 #include "clusters.hpp"
 #include "noncommutative.hpp"
-#include "wisp/error.hpp"
 #include "wisp/split.hpp"
 
 namespace wisp {
@@ -511,6 +510,34 @@ TEST(ChainTest, ACarriedMessageHasRoomForAddresses) {
       co_await scan(Chain(comm), mine, sum, MPI_SUM);
     }));
   }
+}
+
+TEST(ChainTest, ADoubleScanIntoWhatIsSentIsAnError) {
+  simulate(cluster_of(3), [](Comm comm) -> Task<> {
+    const Chain chain(comm);
+    int mine = 1, before = -1, after = -1;
+    for (const bool first : {true, false}) {
+      for (const bool is_inclusive : {true, false}) {
+        std::string said;
+        try {
+          const Buffer left = first ? buffer_of(mine) : buffer_of(before);
+          const Buffer right = first ? buffer_of(after) : buffer_of(mine);
+          if (is_inclusive) {
+            co_await double_scan(chain, buffer_of(mine), left, right, MPI_SUM);
+          } else {
+            co_await double_exscan(chain, buffer_of(mine), left, right, MPI_SUM);
+          }
+        } catch (const Error& error) {
+          EXPECT_EQ(error.error_class(), MPI_ERR_BUFFER);
+          said = error.what();
+        }
+        EXPECT_NE(said.find("send is where a result goes"), std::string::npos) << said;
+      }
+    }
+    co_await double_scan(chain, buffer_of(mine), buffer_of(before), buffer_of(after), MPI_SUM);
+    EXPECT_EQ(before, comm.rank() + 1);
+    EXPECT_EQ(after, 3 - comm.rank());
+  });
 }
 
 }  // namespace

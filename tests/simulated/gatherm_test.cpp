@@ -109,5 +109,28 @@ TEST(GathermTest, TheRootsDatatypeIsItsOwn) {
   MPI_Type_free(&nothing);
 }
 
+TEST(GathermTest, NothingThatMergesIsAnErrorOnAllBeforeAMessage) {
+  simulate(cluster_of(3, 0), [](Comm comm) -> Task<> {
+    const std::vector<int> mine(2, comm.rank());
+    std::vector<int> all(6, -1);
+    for (const bool at_one : {true, false}) {
+      std::string said;
+      try {
+        if (at_one) {
+          co_await gatherm(comm, mine, all, 0, Merge());
+        } else {
+          co_await allgatherm(comm, mine, all, Merge());
+        }
+      } catch (const Error& error) {
+        EXPECT_EQ(error.error_class(), MPI_ERR_ARG);
+        said = error.what();
+      }
+      EXPECT_EQ(said, at_one ? "wisp::gatherm: merge is empty" : "wisp::allgatherm: merge is empty");
+    }
+    co_await allgatherm(comm, mine, all, merge_of_ints());
+    EXPECT_EQ(all, (std::vector<int>{0, 0, 1, 1, 2, 2}));
+  });
+}
+
 }  // namespace
 }  // namespace wisp

@@ -225,5 +225,31 @@ TEST(SimulateTest, MessagesMayCostNothing) {
   EXPECT_EQ(sum, std::vector<int>(1000, 2));
 }
 
+TEST(SimulateTest, OfManyMessagesAndWaitsTheFirstEightAreSaid) {
+  const auto times = [](const std::string& text, const std::string& part) {
+    int found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  for (const int messages : {8, 9, 12}) {
+    const std::string lost = test::error_of(2, [&](Comm comm) -> Task<> {
+      const int value = 7;
+      for (int i = 0; i < messages && comm.rank() == 0; ++i) co_await send(comm, buffer_of(value), 1, 5);
+    });
+    EXPECT_EQ(lost.find("wisp::simulate: messages were never received: rank 0 to rank 1, 4 bytes, in "), 0U)
+        << lost;
+    EXPECT_EQ(times(lost, "rank 0 to rank 1"), 8) << lost;
+    EXPECT_EQ(lost.ends_with("; and " + std::to_string(messages - 8) + " more"), messages > 8) << lost;
+  }
+  for (const int ranks : {8, 9, 12}) {
+    const std::string waits = test::error_of(ranks, [](Comm comm) -> Task<> {
+      int value = 0;
+      co_await receive(comm, buffer_of(value), (comm.rank() + 1) % comm.size(), 5);
+    });
+    EXPECT_EQ(times(waits, " waits in "), 8) << waits;
+    EXPECT_EQ(times(waits, "; …"), ranks > 8 ? 1 : 0) << waits;
+  }
+}
+
 }  // namespace
 }  // namespace wisp
