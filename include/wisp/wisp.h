@@ -80,8 +80,8 @@ int WISP_Comm_free(WISP_Comm* comm);
 /* MPI_UNDEFINED if the caller is not a member. */
 int WISP_Comm_rank(WISP_Comm comm, int* rank);
 int WISP_Comm_size(WISP_Comm comm, int* size);
-/* The rank in `other`, of the same MPI communicator, of the process with `rank` in `comm`, or MPI_UNDEFINED.
- */
+/* The rank in `other`, of the same MPI communicator, of the process with `rank` in `comm`, or MPI_UNDEFINED:
+   also in WISP_COMM_NULL. */
 int WISP_Comm_translate(WISP_Comm comm, int rank, WISP_Comm other, int* translated);
 /* Its name, of at most MPI_MAX_OBJECT_NAME - 1 characters: one that it was given, or how it was made, as in
    world[0..6:2]. Local. */

@@ -159,8 +159,8 @@ def sort(array: Any, comm: AnyComm = None, *, order: "str | list[str] | None" = 
     have one more), rank 0 the smallest.
 
     `array` is one-dimensional: numbers (NaN last), complex, bool, dates, strings of fixed length, or records, by all
-    fields or those in `order`; what is equal stays in its order (but 0.0 beside -0.0). Or a pair (keys, values): gives both, sorted by keys;
-    row i of values belongs to key i. O(α log p log n + β n/p) and O(n/p log n) local work."""
+    fields or those in `order`; what is equal stays in its order (but 0.0 beside -0.0). Or a pair (keys, values):
+    gives both, sorted by keys; row i of values belongs to key i. O(α log p log n + β n/p) and O(n/p log n) local work."""
     on = _world(comm)
     is_pair = isinstance(array, tuple)
     belonging = np.zeros(0)

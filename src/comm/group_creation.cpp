@@ -79,11 +79,11 @@ std::vector<int> ranks_of(const Comm& comm, const char* call, MPI_Group group) {
 /// Tells all members what each has named the context.
 Task<> exchange_names(Channel channel, Comm made) {
   Context& context = *CommAccess::context(made).get();
-  co_await detail::allgather_on(std::move(channel), buffer_of(std::as_const(context.code_here)),
-                                context.named->codes);
+  std::vector<int> codes(context.named->codes.size());
+  co_await detail::allgather_on(std::move(channel), buffer_of(std::as_const(context.code_here)), codes);
   // Who has none left says so to all: nobody waits for it.
-  const std::vector<int>& codes = context.named->codes;
   if (std::find(codes.begin(), codes.end(), -1) != codes.end()) context.world->throw_no_named_code();
+  context.named->codes = std::move(codes);
 }
 
 /// A communicator that is complete when the task is done.

@@ -135,7 +135,7 @@ bool Mailbox::use_codes() {
   return true;
 }
 
-std::deque<Arrived>::const_iterator Mailbox::find_aside(const Pattern& pattern) const {
+std::vector<Arrived>::const_iterator Mailbox::find_aside(const Pattern& pattern) const {
   return std::ranges::find_if(
       aside_, [&](const Arrived& arrived) { return pattern.matches(arrived.envelope, tags_); });
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -121,7 +120,7 @@ class Mailbox final : public Watcher {
 
   void send_parked(Parked& parked, WireTag tag);
   void leave(Parked& parked) noexcept;
-  std::deque<Arrived>::const_iterator find_aside(const Pattern& pattern) const;
+  std::vector<Arrived>::const_iterator find_aside(const Pattern& pattern) const;
   std::optional<Arrived> take_aside(const Pattern& pattern);
   std::optional<Arrived> take_arrived(const Pattern& pattern, bool is_probe);
   bool someone_waits_for_messages_of(const Pattern& pattern, std::size_t before) const;
@@ -141,8 +140,8 @@ class Mailbox final : public Watcher {
   void refuse(Message& message);
   void watch_if_needed();
 
-  std::deque<Arrived> aside_;  // with the next: what every receive looks at
-  std::deque<Waiting> waiting_;
+  std::vector<Arrived> aside_;  // with the next: what every receive looks at
+  std::vector<Waiting> waiting_;
   Transport& transport_;
   TagLayout tags_;
   PairCodes& codes_;

@@ -51,14 +51,14 @@ void check_lists(const char* call, const Comm& comm, std::span<const int> source
 
 constexpr const char* of_check = "wisp::Neighborhood::check";
 
-}  // namespace
-
-namespace detail {
-
-/// The environment of a rank alone may differ from what all have agreed on.
+/// What all ranks agreed on when the communicator was made, or what the environment says since.
 bool checks_calls(const Comm& comm) {
   return CommAccess::world(comm).checks_calls() || environment_says_check();
 }
+
+}  // namespace
+
+namespace detail {
 
 bool compares_creation(const Comm& comm) {
   return CommAccess::world(comm).engine().can_wait() && (always_checks_creation || checks_calls(comm));

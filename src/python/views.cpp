@@ -102,8 +102,8 @@ Elements Views::with_datatype(nb::handle given, nb::handle datatype, const Use& 
 Elements Views::message(nb::handle given, const Use& use) {
   if (!is_list(given)) return arrays_.elements(given, use);
   const auto argument = std::string(use.argument);
-  auto [buffer, count, displacement, datatype, numbers] = items_of(given, argument);
-  if (numbers == 1 && is_list(count)) {
+  auto [buffer, count, displacement, datatype, _] = items_of(given, argument);
+  if (displacement.is_none() && is_list(count)) {
     if (nb::len(count) != 2) throw_value_error(argument + ": (count, displacement) is expected");
     displacement = count[1];
     count = count[0];

@@ -15,6 +15,7 @@ Task<ChainPlace> split_allgather_mpi(Link link, const SplitCase& of) {
   auto& transport = dynamic_cast<MpiTransport&>(link.world().transport().inner());
   Posted gathered = transport.allgather({own.data(), layout.bytes(), MPI_BYTE}, all.buffer());
   gathered.message()->world = &link.world();
+  gathered.message()->operation = "MPI_Iallgather";
   gathered.message()->is_shared = link.world().engine().is_shared();
   co_await gathered;
   co_return place_among(layout, all, own.data());

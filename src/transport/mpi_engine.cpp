@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <ranges>
 #include <utility>
 
 #include "trace/recorder.hpp"
@@ -229,9 +230,11 @@ bool MpiEngine::has_room_for_kept(std::size_t bytes) {
   constexpr std::size_t much = std::size_t{64} * 1024;
 #endif
   const bool is_much = bytes > much && !buffered_.empty();
-  const bool is_full = buffered_.size() >= most;
+  const bool is_full = buffered_.size() >= most && full_looks_++ % enough_to_look == 0;
   if (is_much || is_full || buffered_.size() % enough_to_look == enough_to_look - 1) drain_buffered();
-  return buffered_.size() < most;
+  if (buffered_.size() >= most) return false;
+  full_looks_ = 0;
+  return true;
 }
 
 #ifdef SMPI_H
@@ -346,7 +349,8 @@ int MpiEngine::test_some() {
   // Open MPI looks once more at one request after it has made progress, and not in MPI_Testsome: where ranks
   // share cores, that saves a turn. Whoever waits for all messages is served by one look after the other; now
   // and then by one at all, lest somebody else is kept waiting.
-  constexpr unsigned looks_at_all = 256;
+  const unsigned looks_at_all =
+      are_all_awaited_ ? 16 : 256;  // one of those may be awaited by more than that wait
   if (requests_.size() == 1) return test_only();
   return are_awaited_together() && ++looks_ % looks_at_all != 0 ? test_in_turn() : test_some();
 }
@@ -384,7 +388,7 @@ bool MpiEngine::resume_ready() {
   while (next_ready_ < ready_.size()) {
     // A coroutine that is resumed may poll again and empty the list, or add to it.
     const Ready next = ready_[next_ready_++];
-    if (next.message->world == ending_ && ending_ != nullptr) [[unlikely]] {
+    if (!ending_.empty() && std::ranges::find(ending_, next.message->world) != ending_.end()) [[unlikely]] {
       held_.push_back(next);
       continue;
     }
@@ -431,14 +435,15 @@ void MpiEngine::finish(Message& message) noexcept {
   if (is_closed_ || std::ranges::find(messages_, &message) == messages_.end()) return;
   message.waiter = nullptr;
   message.remaining = nullptr;
-  // Who is about to be dropped with it is not resumed.
-  const World* const before = std::exchange(ending_, message.world);
+  // Who is about to be dropped with it is not resumed; threads may be in here at one time.
+  const World* const dropped = message.world;
+  ending_.push_back(dropped);
   try {
     run_until([&] { return message.done; });
   } catch (const std::exception& error) {
     std::fprintf(stderr, "wisp: a message that is still being sent is given up: %s\n", error.what());
   }
-  ending_ = before;
+  ending_.erase(std::ranges::find(ending_, dropped));
   ready_.insert(ready_.end(), held_.begin(), held_.end());
   held_.clear();
 }

@@ -109,6 +109,7 @@ class MpiEngine final : public Engine {
   std::vector<Message*> messages_;  ///< messages_[i] waits for requests_[i]
   std::vector<MPI_Request> buffered_requests_;
   std::vector<BufferedSend> buffered_;
+  unsigned full_looks_ = 0;       ///< while as many as may be wait
   bool has_copied_long_ = false;  ///< since the last look
   bool are_all_awaited_ = false;  ///< the messages that there are
   unsigned looks_ = 0;
@@ -120,9 +121,9 @@ class MpiEngine final : public Engine {
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
   std::vector<Ready> ready_;
-  std::size_t next_ready_ = 0;     ///< those before it have gone on
-  const World* ending_ = nullptr;  ///< whose messages resume nobody at the moment
-  std::vector<Ready> held_;        ///< because of it
+  std::size_t next_ready_ = 0;        ///< those before it have gone on
+  std::vector<const World*> ending_;  ///< whose messages resume nobody at the moment
+  std::vector<Ready> held_;           ///< because of them
   std::vector<Watcher*> watchers_;
   std::vector<Closable*> closables_;
 };

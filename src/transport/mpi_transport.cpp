@@ -55,10 +55,11 @@ void MpiTransport::close() noexcept {
 }
 
 void MpiTransport::abandon(Message& message) noexcept {
+  // Also when the communicator is gone, MPI goes on reading what it sends, and it gives up no collective.
+  // What has been sent to here comes, and its sender may wait for that.
+  const bool is_collective = message.peer < 0;
+  if (!message.is_receive && (is_closed_ || is_collective)) engine_->finish(message);
   if (!is_closed_) return engine_->abandon(message);
-  // Also when the communicator is gone, MPI goes on reading what it sends. What has been sent to here comes,
-  // and its sender may wait for that.
-  if (!message.is_receive) engine_->finish(message);
   using Clock = MpiEngine::Clock;
   if (patience_ends_ == Clock::time_point()) patience_ends_ = Clock::now() + std::chrono::seconds(1);
   engine_->abandon(message, patience_ends_);

@@ -1,11 +1,12 @@
 #include "transport/type_layout.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <climits>
 #include <cstdint>
 #include <cstring>
-#include <vector>
+#include <iterator>
 
 #include "transport/device_memory.hpp"
 #include "transport/mpi_process.hpp"
@@ -79,54 +80,37 @@ TypeLayout asked_of_mpi(MPI_Datatype type) {
   return layout;
 }
 
-/// Named types without gaps that are used less: Fortran's, whose sizes depend on its compiler's options,
-/// short and complex ones.
-struct OtherPlainTypes {
-  struct One {
-    MPI_Datatype type;
-    std::size_t size;
-  };
-  std::vector<One> all;
-
-  OtherPlainTypes() {
-    for (const MPI_Datatype type : {MPI_DOUBLE_PRECISION,
-                                    MPI_INTEGER,
-                                    MPI_REAL,
-                                    MPI_LOGICAL,
-                                    MPI_CHARACTER,
-                                    MPI_COMPLEX,
-                                    MPI_DOUBLE_COMPLEX,
-                                    MPI_SHORT,
-                                    MPI_UNSIGNED_SHORT,
-                                    MPI_INT16_T,
-                                    MPI_UINT16_T,
-                                    MPI_SIGNED_CHAR,
-                                    MPI_C_BOOL,
-                                    MPI_CXX_BOOL,
-                                    MPI_WCHAR,
-                                    MPI_AINT,
-                                    MPI_OFFSET,
-                                    MPI_COUNT,
-                                    MPI_C_FLOAT_COMPLEX,
-                                    MPI_C_DOUBLE_COMPLEX,
-                                    MPI_CXX_FLOAT_COMPLEX,
-                                    MPI_CXX_DOUBLE_COMPLEX}) {
-      if (type == MPI_DATATYPE_NULL) continue;  // of an MPI without Fortran
-      const TypeLayout layout = asked_of_mpi(type);
-      if (layout.contiguous && layout.size > 0) all.push_back({type, layout.size});
-    }
-  }
-};
-
+/// Those that are used less, of sizes that depend on a compiler's options: MPI is asked once for each.
 [[gnu::noinline]] std::size_t other_plain_size_of(MPI_Datatype type) {
-  static std::atomic<bool> is_asked = false;
-  if (!is_asked.load(std::memory_order_relaxed)) {
-    if (!has_mpi_world()) return 0;
-    is_asked.store(true, std::memory_order_relaxed);
+  static const MPI_Datatype types[] = {MPI_DOUBLE_PRECISION,
+                                       MPI_INTEGER,
+                                       MPI_REAL,
+                                       MPI_LOGICAL,
+                                       MPI_CHARACTER,
+                                       MPI_COMPLEX,
+                                       MPI_DOUBLE_COMPLEX,
+                                       MPI_SHORT,
+                                       MPI_INT16_T,
+                                       MPI_UNSIGNED_SHORT,
+                                       MPI_UINT16_T,
+                                       MPI_SIGNED_CHAR,
+                                       MPI_C_BOOL,
+                                       MPI_CXX_BOOL,
+                                       MPI_WCHAR,
+                                       MPI_AINT,
+                                       MPI_OFFSET,
+                                       MPI_COUNT,
+                                       MPI_C_FLOAT_COMPLEX,
+                                       MPI_C_DOUBLE_COMPLEX};
+  static std::array<std::atomic<std::size_t>, std::size(types)> sizes{};
+  const auto found = std::ranges::find(types, type);
+  if (found == std::end(types) || type == MPI_DATATYPE_NULL) return 0;
+  std::atomic<std::size_t>& size = sizes[static_cast<std::size_t>(found - std::begin(types))];
+  if (size.load(std::memory_order_relaxed) == 0 && has_mpi_world()) {
+    if (const TypeLayout layout = asked_of_mpi(type); layout.contiguous)
+      size.store(layout.size, std::memory_order_relaxed);
   }
-  static const OtherPlainTypes types;
-  const auto found = std::ranges::find(types.all, type, &OtherPlainTypes::One::type);
-  return found == types.all.end() ? 0 : found->size;
+  return size.load(std::memory_order_relaxed);
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ struct TypeLayout {
   static TypeLayout of(MPI_Datatype type);
 };
 
-/// Bytes of one element if `type` is one of the named types without gaps that are used most, else 0; a
-/// look-up that costs less than asking MPI.
+/// Bytes of one element if `type` is one of the named types without gaps that are used most, else 0 (of some
+/// also before MPI_Init); a look-up that costs less than asking MPI.
 std::size_t plain_size_of(MPI_Datatype type);
 
 /// How a datatype was made, and of how many numbers, addresses and datatypes.
