@@ -131,7 +131,6 @@ class [[nodiscard]] Request {
   friend std::vector<Completion> test_some(std::span<Request> requests);
   friend std::optional<Completion> test_any(std::span<Request> requests);
   friend bool test_all(std::span<Request> requests, std::span<Status> statuses);
-  friend void wait_all(std::span<Request> requests, std::span<Status> statuses);
   friend std::optional<Completion> wait_any(std::span<Request> requests);
   friend std::vector<Completion> wait_some(std::span<Request> requests);
   friend detail::Engine* engine_of(const Request& request);

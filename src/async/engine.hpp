@@ -151,10 +151,6 @@ class Engine {
     attend([&](Attendant& attendant) { attendant.attend_look(now - empty_looks_since_); });
   }
 
-  /// Somebody waits for so many requests, each of one message; 0: no more. Where no others are in flight,
-  /// they are waited for together.
-  virtual void await_all(std::size_t) {}
-
   /// Messages that are not done, in the order of their posting.
   virtual std::span<Message* const> pending() const { return {}; }
 

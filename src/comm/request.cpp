@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <functional>
 #include <utility>
 
 #include "async/detached.hpp"
@@ -171,12 +170,6 @@ class Request::Several {
     engine_ = &context_->world->engine();
   }
 
-  Several(const Several&) = delete;
-  Several& operator=(const Several&) = delete;
-  ~Several() {
-    if (engine_ != nullptr) engine_->await_all(0);
-  }
-
   /// Whether `take` finds what it looks for, if need be after a look.
   template <class Take>
   bool test(Take take) const {
@@ -191,12 +184,6 @@ class Request::Several {
     if (take() || engine_ == nullptr) return;
     const detail::TracedWait wait(context_->world->recorder(), nullptr);  // for any of them
     engine_->run_until([&] { return take() || std::ranges::none_of(requests_, &Request::active); });
-  }
-  /// All of them are going to be waited for, while this lives.
-  void await_all() const {
-    if (engine_ == nullptr) return;
-    engine_->await_all(
-        static_cast<std::size_t>(std::ranges::count_if(requests_, std::not_fn(&Request::has_ended))));
   }
 
  private:
@@ -230,8 +217,6 @@ bool test_all(std::span<Request> requests, std::span<Status> statuses) {
 
 void wait_all(std::span<Request> requests, std::span<Status> statuses) {
   check_statuses("wisp::wait_all", requests, statuses);
-  const Request::Several several(requests, "wisp::wait_all");
-  several.await_all();
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Status status = requests[i].wait();
     if (!statuses.empty()) statuses[i] = status;

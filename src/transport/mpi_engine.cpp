@@ -134,7 +134,6 @@ void MpiEngine::close() noexcept {
 [[gnu::hot]] void MpiEngine::add(MPI_Request request, Message& message) {
   requests_.push_back(request);
   messages_.push_back(&message);
-  are_all_awaited_ = false;
   if (indices_.size() < requests_.size()) {
     indices_.resize(2 * requests_.size());
     statuses_.resize(2 * requests_.size());
@@ -271,12 +270,7 @@ void MpiEngine::drain_buffered() {
 
 #endif
 
-void MpiEngine::await_all(std::size_t requests) {
-  are_all_awaited_ = requests > 1 && requests == messages_.size() && watchers_.empty() && !is_shared();
-}
-
 bool MpiEngine::are_awaited_together() const {
-  if (are_all_awaited_) return true;
   const int* remaining = messages_.front()->remaining;
   return remaining != nullptr && remaining == messages_.back()->remaining &&
          as_size(*remaining) == messages_.size();
@@ -349,8 +343,7 @@ int MpiEngine::test_some() {
   // Open MPI looks once more at one request after it has made progress, and not in MPI_Testsome: where ranks
   // share cores, that saves a turn. Whoever waits for all messages is served by one look after the other; now
   // and then by one at all, lest somebody else is kept waiting.
-  const unsigned looks_at_all =
-      are_all_awaited_ ? 16 : 256;  // one of those may be awaited by more than that wait
+  constexpr unsigned looks_at_all = 256;
   if (requests_.size() == 1) return test_only();
   return are_awaited_together() && ++looks_ % looks_at_all != 0 ? test_in_turn() : test_some();
 }

@@ -32,7 +32,6 @@ class MpiEngine final : public Engine {
   bool poll() override;
   bool step() override;
   std::span<Message* const> pending() const override { return messages_; }
-  void await_all(std::size_t requests) override;
 
   /// Small messages are copied and have left, as far as their sender is concerned: it need not wait until a
   /// receiver that has no core at the moment takes them. False: this one has other bytes, or too many wait.
@@ -97,7 +96,7 @@ class MpiEngine final : public Engine {
   int test_some();
   /// Where all have ended: nobody waits.
   int take_all();
-  /// True if one coroutine, or one wait, is for all pending messages.
+  /// True if one coroutine waits for all pending messages.
   bool are_awaited_together() const;
   /// False if nobody waits for what has completed.
   bool collect(int completed);
@@ -111,7 +110,6 @@ class MpiEngine final : public Engine {
   std::vector<BufferedSend> buffered_;
   unsigned full_looks_ = 0;       ///< while as many as may be wait
   bool has_copied_long_ = false;  ///< since the last look
-  bool are_all_awaited_ = false;  ///< the messages that there are
   unsigned looks_ = 0;
   std::size_t known_ended_ = 0;  ///< so many requests, from the first on, have ended and are not taken yet
   void refuse(const char* call) const override;
