@@ -317,7 +317,7 @@ int main(int argc, char** argv) {
   RUN(test_types_of_numbers);
   RUN(test_numbers_with_gaps);
   RUN(test_ready_made);
-  RUN(test_errors);
+  RUN_WHERE_ERRORS_RETURN(test_errors);
   OK(WISP_Chain_free(&chain));
   OK(WISP_Comm_free(&comm));
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -903,11 +903,11 @@ int main(int argc, char** argv) {
   RUN(test_barrier_and_algorithm);
   RUN(test_messages);
   RUN(test_completion);
-  RUN(test_completion_with_an_error);
+  RUN_WHERE_ERRORS_RETURN(test_completion_with_an_error);
   RUN(test_communicators);
   RUN(test_counts_that_disagree);
-  RUN(test_errors);
-  RUN(test_uncommitted_datatypes);
+  RUN_WHERE_ERRORS_RETURN(test_errors);
+  RUN_WHERE_ERRORS_RETURN(test_uncommitted_datatypes);
   RUN(test_freed_handles);
   OK(WISP_Comm_free(&comm));
   MPI_Comm_dup(MPI_COMM_WORLD, &own);
