@@ -61,9 +61,9 @@ class PiecesOfSum {
 
  private:
   struct Next {
-    Posted posted;
-    Buffer place;
     ScratchVector memory;
+    Buffer place;
+    Posted posted;  ///< given up before the memory that it goes to
   };
 
   std::vector<Next>& of(int piece) { return coming_[as_size(piece)]; }

@@ -126,11 +126,11 @@ class ScanOverTree {
     const std::size_t count = p.sum.count;
     const MPI_Datatype type = p.sum.type;
     const TypeLayout& layout = sums_.layout();
+    ScratchVector inclusive = sums_.room(piece);
     Posts to_children;
     if (tree.left() >= 0 && before.exists()) {
       to_children.add(channel_.post_send({before.data(), count, type}, tree.left()));
     }
-    ScratchVector inclusive = sums_.room(piece);
     copy_elements(p.up_to_mine.address, inclusive.data(), count, type, layout);
     if (before.exists()) op_.apply(before.data(), inclusive.data(), count, type);
     if (tree.right() >= 0) to_children.add(channel_.post_send({inclusive.data(), count, type}, tree.right()));

@@ -232,8 +232,8 @@ Task<Status> sendrecv_replace_task(const Comm& comm, const Buffer& buffer, int d
                                    int source, int receive_tag, const char* call) {
   check_receive(comm, buffer, source, receive_tag, call);
   check_send(comm, buffer, destination, send_tag, call);
-  Posted sent;
   detail::ScratchVector packed;
+  Posted sent;
   if (destination != MPI_PROC_NULL) {
     // What comes may take its place at once.
     const detail::TypeLayout layout = detail::TypeLayout::of(buffer.type);
