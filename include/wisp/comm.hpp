@@ -57,7 +57,7 @@ using Merge = std::function<void(void* first, void* first_end, void* second, voi
 struct DuplicateOptions {
   /// How many MPI communicators carry the messages, 1 to 1,024. The first has codes for 3,071 communicators
   /// that two ranks may share at one time (383 on MPICH, whose tags are fewer) and for 1,023 (127) chains and
-  /// communicators of `create_group` of a process, each further one for 2,048 (256) of both.
+  /// communicators of `create_group` of a process, each further one for 2,048 (256) of either.
   int mpi_communicators = 1;
 };
 
@@ -82,7 +82,7 @@ class Comm {
 
   /// All ranks of `comm`, with messages isolated from the caller's own. Collective over `comm` the first time
   /// (one MPI communicator is made, or as many as the options say, cached with `comm` and freed with it or at
-  /// MPI_Finalize, and messages learn the nodes), local afterwards.
+  /// MPI_Finalize, and a few messages learn the nodes), local afterwards.
   static Comm duplicate(MPI_Comm comm, const DuplicateOptions& options = {});
 
   /// All ranks of `comm`, sharing its context. Local. Errors of MPI are handled as `comm` says. The caller's

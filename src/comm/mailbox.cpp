@@ -279,7 +279,7 @@ std::optional<bool> Mailbox::may_come_from(const Message& message, int rank) con
   return found->pattern.members.from_world(rank) >= 0;
 }
 
-/// Of MPI.
+/// Whether both are one question to MPI: whose a message is, is seen when it is there.
 bool Mailbox::asks_the_same(const Waiting& one, const Waiting& other) {
   const Pattern& a = one.pattern;
   const Pattern& b = other.pattern;
@@ -365,7 +365,7 @@ bool Mailbox::hand_out(const Arrived& arrived) {
       Waiting waiting = take_waiting(i);
       received = find_room(waiting, arrived);
       if (received) receive_arrived(*waiting.message, waiting.buffer, arrived);
-      i = 0;  // `room` may make calls that change both lists
+      i = 0;  // `room` may look, which changes both lists
     }
   }
   if (!received) aside_.insert(aside_.begin() + std::min(place, std::ssize(aside_)), arrived);

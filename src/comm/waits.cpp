@@ -102,6 +102,8 @@ std::int64_t subject_of(const Explanation& why) {
 }
 
 std::string text_of(const Wait& wait) {
+  if (!wait.is_receive && wait.peer == Wait::anyone)  // MPI's own
+    return formatted("in {} ({}) for all ranks", wait.operation, wait.place);
   const std::string peer = wait.peer == Wait::anyone ? "any rank"
                            : wait.peer < 0           ? "a process outside of world"
                                                      : formatted("rank {}", wait.peer);

@@ -59,7 +59,7 @@ void define_neighborhood(nb::module_& module) {
         },
         nb::arg("comm"), nb::arg("dims"), nb::arg("periods") = nb::none(), nb::arg("offsets") = nb::none(),
         "Dimensions of 0 are chosen as by MPI.Compute_dims. Without `periods` all dimensions are periodic; "
-        "without `offsets` the neighbors are all that touch, 3^d - 1. No message, but of WISP_CHECK.")
+        "without `offsets` the neighbors are all that touch, 3^d - 1. No message, except with WISP_CHECK=1.")
       .def_prop_ro("offsets", &offsets_of);
   in.def_prop_ro(
         "size", [](const Neighborhood& on) { return incoming(on); }, "How many neighbors there are.")
@@ -89,7 +89,7 @@ void define_neighborhood(nb::module_& module) {
           },
           nb::arg("comm"), nb::arg("sources"), nb::arg("targets"),
           "Of any lists: block i that is received comes from sources[i], block i that is sent goes to "
-          "targets[i]. No message, but of WISP_CHECK.");
+          "targets[i]. No message, except with WISP_CHECK=1.");
   define_without_root<NeighborOptions, &neighbor_alltoall, from_even_blocks<Neighborhood>,
                       to_even_blocks<Neighborhood>>(
       in, {"Neighbor_alltoall", "Ineighbor_alltoall", "Neighbor_alltoall_init"},

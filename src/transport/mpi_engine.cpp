@@ -187,8 +187,9 @@ void MpiEngine::close() noexcept {
     return false;
   const std::size_t size = plain_size_of(buffer.type);
   const std::size_t bytes = buffer.count * size;
+  const bool is_needed = copied.least == 0;  // of a send to oneself, which may have to end before its receive
   if (size == 0 || bytes > copied.largest || bytes < copied.least) return false;
-  if (is_of_device(buffer.address) || !has_room_for_kept()) return false;
+  if (is_of_device(buffer.address) || !has_room_for_kept(0, is_needed)) return false;
   // Where cores are shared, a copy saves its sender a turn; of many in a row each only takes its time.
   if (bytes > copied.largest_in_a_row && std::exchange(has_copied_long_, true)) return false;
 
@@ -220,7 +221,7 @@ void MpiEngine::send_kept(ScratchVector& packed, std::size_t bytes, int destinat
   buffered_.push_back({packed.give(), size});
 }
 
-bool MpiEngine::has_room_for_kept(std::size_t bytes) {
+bool MpiEngine::has_room_for_kept(std::size_t bytes, bool is_needed) {
   constexpr std::size_t most = 4096;
   constexpr std::size_t enough_to_look = 64;
 #ifdef SMPI_H  // which waits for them
@@ -229,7 +230,7 @@ bool MpiEngine::has_room_for_kept(std::size_t bytes) {
   constexpr std::size_t much = std::size_t{64} * 1024;
 #endif
   const bool is_much = bytes > much && !buffered_.empty();
-  const bool is_full = buffered_.size() >= most && full_looks_++ % enough_to_look == 0;
+  const bool is_full = buffered_.size() >= most && (is_needed || full_looks_++ % enough_to_look == 0);
   if (is_much || is_full || buffered_.size() % enough_to_look == enough_to_look - 1) drain_buffered();
   if (buffered_.size() >= most) return false;
   full_looks_ = 0;
@@ -428,7 +429,7 @@ void MpiEngine::finish(Message& message) noexcept {
   if (is_closed_ || std::ranges::find(messages_, &message) == messages_.end()) return;
   message.waiter = nullptr;
   message.remaining = nullptr;
-  // Who is about to be dropped with it is not resumed; threads may be in here at one time.
+  // Who is about to be dropped with it is not resumed; several threads may be in here at a time.
   const World* const dropped = message.world;
   ending_.push_back(dropped);
   try {

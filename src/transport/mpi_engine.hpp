@@ -43,8 +43,8 @@ class MpiEngine final : public Engine {
   bool send_buffered(const ConstBuffer& buffer, const Copied& copied, int destination, int tag,
                      MPI_Comm comm);
 
-  /// True if one more message may be kept until it is gone.
-  bool has_room_for_kept(std::size_t bytes = 0);
+  /// True if one more message may be kept until it is gone. If that is needed, all that can be done is done.
+  bool has_room_for_kept(std::size_t bytes = 0, bool is_needed = false);
   /// The same of bytes in memory that nobody else needs, which is kept instead of copied.
   void send_kept(ScratchVector& packed, std::size_t bytes, int destination, int tag, MPI_Comm comm);
 
@@ -108,7 +108,7 @@ class MpiEngine final : public Engine {
   std::vector<Message*> messages_;  ///< messages_[i] waits for requests_[i]
   std::vector<MPI_Request> buffered_requests_;
   std::vector<BufferedSend> buffered_;
-  unsigned full_looks_ = 0;       ///< while as many as may be wait
+  unsigned full_looks_ = 0;       ///< for room, since there was some
   bool has_copied_long_ = false;  ///< since the last look
   unsigned looks_ = 0;
   std::size_t known_ended_ = 0;  ///< so many requests, from the first on, have ended and are not taken yet

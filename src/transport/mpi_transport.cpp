@@ -55,8 +55,8 @@ void MpiTransport::close() noexcept {
 }
 
 void MpiTransport::abandon(Message& message) noexcept {
-  // Also when the communicator is gone, MPI goes on reading what it sends, and it gives up no collective.
-  // What has been sent to here comes, and its sender may wait for that.
+  // Also when the communicator is gone, MPI goes on reading what it sends, and it gives up no collective (no
+  // receive, and without a peer). What has been sent to here comes, and its sender may wait for that.
   const bool is_collective = message.peer < 0;
   if (!message.is_receive && (is_closed_ || is_collective)) engine_->finish(message);
   if (!is_closed_) return engine_->abandon(message);

@@ -24,7 +24,7 @@ struct TypeLayout {
 };
 
 /// Bytes of one element if `type` is one of the named types without gaps that are used most, else 0 (of some
-/// also before MPI_Init); a look-up that costs less than asking MPI.
+/// also without MPI_Init); a look-up that costs less than asking MPI.
 std::size_t plain_size_of(MPI_Datatype type);
 
 /// How a datatype was made, and of how many numbers, addresses and datatypes.

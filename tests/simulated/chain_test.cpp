@@ -2,6 +2,7 @@
 // chain can say all others have sent.
 
 #include "wisp/chain.hpp"
+#include "wisp/error.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
