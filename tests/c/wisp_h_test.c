@@ -254,6 +254,7 @@ static void test_exchange(void) {
 static void test_in_place(void) {
   const int root = size / 2;
   const void* const at_root = rank == root ? MPI_IN_PLACE : in;
+  void* const from_root = rank == root ? MPI_IN_PLACE : result;
   int counts[MOST_RANKS], displs[MOST_RANKS], i;
   MPI_Count counts_c[MOST_RANKS];
   MPI_Aint displs_c[MOST_RANKS];
@@ -288,17 +289,13 @@ static void test_in_place(void) {
   ALL_FORMS(Gatherv, gatherv, (at_root, counts[rank], MPI_INT, result, counts, displs, MPI_INT, root),
             (at_root, counts[rank], MPI_INT, result, counts_c, displs_c, MPI_INT, root));
   reset();
-  MPI_Scatter(in, COUNT, MPI_INT, rank == root ? MPI_IN_PLACE : result, COUNT, MPI_INT, root, MPI_COMM_WORLD);
-  ALL_FORMS(Scatter, scatter,
-            (in, COUNT, MPI_INT, rank == root ? MPI_IN_PLACE : result, COUNT, MPI_INT, root),
-            (in, COUNT, MPI_INT, rank == root ? MPI_IN_PLACE : result, COUNT, MPI_INT, root));
+  MPI_Scatter(in, COUNT, MPI_INT, from_root, COUNT, MPI_INT, root, MPI_COMM_WORLD);
+  ALL_FORMS(Scatter, scatter, (in, COUNT, MPI_INT, from_root, COUNT, MPI_INT, root),
+            (in, COUNT, MPI_INT, from_root, COUNT, MPI_INT, root));
   reset();
-  MPI_Scatterv(in, counts, displs, MPI_INT, rank == root ? MPI_IN_PLACE : result, counts[rank], MPI_INT, root,
-               MPI_COMM_WORLD);
-  ALL_FORMS(
-      Scatterv, scatterv,
-      (in, counts, displs, MPI_INT, rank == root ? MPI_IN_PLACE : result, counts[rank], MPI_INT, root),
-      (in, counts_c, displs_c, MPI_INT, rank == root ? MPI_IN_PLACE : result, counts[rank], MPI_INT, root));
+  MPI_Scatterv(in, counts, displs, MPI_INT, from_root, counts[rank], MPI_INT, root, MPI_COMM_WORLD);
+  ALL_FORMS(Scatterv, scatterv, (in, counts, displs, MPI_INT, from_root, counts[rank], MPI_INT, root),
+            (in, counts_c, displs_c, MPI_INT, from_root, counts[rank], MPI_INT, root));
   reset();
   MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, result, COUNT, MPI_INT, MPI_COMM_WORLD);
   ALL_FORMS(Allgather, allgather, (MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, result, COUNT, MPI_INT),

@@ -2,7 +2,6 @@
 // chain can say all others have sent.
 
 #include "wisp/chain.hpp"
-#include "wisp/error.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,6 +12,7 @@
 #include "chains.hpp"
 #include "clusters.hpp"
 #include "noncommutative.hpp"
+#include "wisp/error.hpp"
 #include "wisp/split.hpp"
 
 namespace wisp {
