@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <initializer_list>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "environment.hpp"
 #include "error_of.hpp"
 #include "wisp/collectives.hpp"
 #include "wisp/error.hpp"
@@ -19,6 +18,7 @@
 namespace wisp {
 namespace {
 
+using test::Environment;
 using test::error_of;
 
 TEST(CommTest, RanksMapBetweenCommunicators) {
@@ -138,26 +138,6 @@ TEST(CommTest, NodesAreThoseOfTheHosts) {
   node.bcast(buffer_of(ranks), 0);
   EXPECT_EQ(ranks, world.size());
 }
-
-/// Words in the environment for the time of a test; null: none.
-class Environment {
- public:
-  explicit Environment(std::initializer_list<std::pair<const char*, const char*>> words) {
-    for (const auto& [name, value] : words) {
-      const char* before = std::getenv(name);
-      before_.emplace_back(name, before != nullptr ? std::optional<std::string>(before) : std::nullopt);
-      value != nullptr ? setenv(name, value, 1) : unsetenv(name);
-    }
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-  ~Environment() {
-    for (const auto& [name, value] : before_) value ? setenv(name, value->c_str(), 1) : unsetenv(name);
-  }
-
- private:
-  std::vector<std::pair<const char*, std::optional<std::string>>> before_;
-};
 
 /// Blocks of MPI_COMM_WORLD's ranks, whatever the order of those that are attached.
 TEST(CommTest, NodesOfAnAttachedCommunicatorAreThoseOfTheEnvironment) {

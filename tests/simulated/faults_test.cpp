@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <deque>
 #include <vector>
 
 #include "clusters.hpp"
 #include "effort.hpp"
+#include "environment.hpp"
 #include "wisp/chain.hpp"
 #include "wisp/channel.hpp"
 #include "wisp/collectives.hpp"
@@ -188,12 +188,8 @@ TEST(FaultsTest, CountsAndPlacesBeyondAllMemoryAreErrors) {
 }
 
 /// Collectives compare what the ranks call for as long as this lives.
-class Checks {
- public:
-  Checks() { setenv("WISP_CHECK", "1", 1); }
-  Checks(const Checks&) = delete;
-  Checks& operator=(const Checks&) = delete;
-  ~Checks() { unsetenv("WISP_CHECK"); }
+struct Checks : test::Environment {
+  Checks() : Environment{{"WISP_CHECK", "1"}} {}
 };
 
 TEST(FaultsTest, WithChecksTypesByPrecisionAreComparedAndStay) {
