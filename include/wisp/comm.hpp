@@ -57,7 +57,8 @@ using Merge = std::function<void(void* first, void* first_end, void* second, voi
 struct DuplicateOptions {
   /// How many MPI communicators carry the messages, 1 to 1,024. The first has codes for 3,071 communicators
   /// that two ranks may share at one time (383 on MPICH, whose tags are fewer) and for 1,023 (127) chains and
-  /// communicators of `create_group` of a process, each further one for 2,048 (256) of either.
+  /// communicators of `create_group`, `icreate`, `split` and `to_comm` of a process, each further one for
+  /// 2,048 (256) of either.
   int mpi_communicators = 1;
 };
 

@@ -68,8 +68,8 @@ int WISP_Offsets_shales(int d, int count, const int radii[], int max, int offset
 
 /* Collectives, with the forms of those in wisp.h. The info of a persistent one may hold wisp_algorithm
    (straightforward, direct, torus, torus-direct, basis), wisp_ports and wisp_copying (pack, datatypes).
-   Arrays of counts, displacements and datatypes are not needed after the call; the datatypes themselves are,
-   until the operation is done (a persistent one: freed). */
+   Arrays of counts, displacements and datatypes are not needed after the call; datatypes may be freed then.
+ */
 
 /* Made by scripts/faces from the rows of src/c/neighbor_faces.inc. */
 /* clang-format off */

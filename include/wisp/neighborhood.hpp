@@ -50,8 +50,7 @@ struct NeighborOptions {
 ///
 /// A rank's wrong arguments are an error on that rank, before any message; with checking on, on all of them.
 ///
-/// Arrays of counts, displacements and datatypes are not needed after a call, but the datatypes themselves
-/// are, until the operation is done (a persistent one: dropped).
+/// Arrays of counts, displacements and datatypes are not needed after a call; datatypes may be freed then.
 ///
 /// s: offsets, n: bytes of a block. Rounds and volume of the schedules: wisp/stencil.hpp; costs, in α and β:
 /// docs/neighborhoods.md. Any number of operations may be in flight at one time, with buffers of their own.

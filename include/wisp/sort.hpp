@@ -36,11 +36,11 @@ namespace wisp {
 /// order than Ascending must not be NaN: then every rank throws an Error, and no element is moved.
 ///
 /// By one exchange and a merge: O(α log p log n + β n/p) and O(n/p log n) local work, memory for twice as
-/// many elements as a rank has and for p samples; or, where ranks are many, by Janus Quicksort: O(α log² p +
-/// β n/p log p) expected, memory for four times ⌈n/p⌉ elements; or, with few elements on many ranks, by
-/// quicksort on a hypercube: about α (log² p + 9 log p)/2. Whichever is fastest, unless `options` name one.
-/// Sources: Axtmann, Wiebigke, Sanders 2018, section VII; Axtmann, Sanders 2017. All options but `progress`
-/// are the same on all ranks; that those which are used are not is an Error on every rank.
+/// many elements as a rank has and for p samples; or, with few elements on many ranks, by quicksort on a
+/// hypercube: about α (log² p + 9 log p)/2; or, with few on two ranks, by Janus Quicksort: O(α log² p +
+/// β n/p log p) expected, memory for four times ⌈n/p⌉ elements. Whichever is fastest, unless `options` name
+/// one. Sources: Axtmann, Wiebigke, Sanders 2018, section VII; Axtmann, Sanders 2017. All options but
+/// `progress` are the same on all ranks; that those which are used are not is an Error on every rank.
 template <class T, detail::OrderOf<T> Less = Ascending>
 void sort(const Comm& comm, std::vector<T>& data, Less less = {}, const SortOptions& options = {});
 template <class T, class Less, detail::ProjectionOf<T> Projection>

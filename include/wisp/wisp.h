@@ -44,8 +44,8 @@ const char* WISP_Error_message(void);
    then local. */
 int WISP_Comm_duplicate(MPI_Comm comm, WISP_Comm* newcomm);
 /* The same with so many MPI communicators below, 1 to 1,024: the first has codes for 3,071 communicators that
-   two ranks may share at one time (383 on MPICH) and for 1,023 (127) chains and communicators of create_group
-   of a process, each further one for 2,048 (256) of either. */
+   two ranks may share at one time (383 on MPICH) and for 1,023 (127) chains and communicators of
+   create_group, icreate, split and to_comm of a process, each further one for 2,048 (256) of either. */
 int WISP_Comm_duplicate_with(MPI_Comm comm, int mpi_communicators, WISP_Comm* newcomm);
 /* The same without a duplicate: local. The caller's own receives on `comm` must not use MPI_ANY_TAG while
    wisp works, and tags of its own messages are below half of MPI_TAG_UB (raw communicators: differ from those

@@ -132,7 +132,7 @@ def reduce(self: Comm, sendobj: Any, op: Join = MPI.SUM, root: int = 0) -> Any:
 
 
 def allreduce(self: Comm, sendobj: Any, op: Join = MPI.SUM) -> Any:
-    """The same on all ranks, each of which calls op. ⌈log2 p⌉ α + p nβ."""
+    """The same on all ranks, each of which calls op. 2 ⌈log2 p⌉ α + p nβ."""
     return joined(op, _allgathered(self, "allreduce", sendobj, _error_of("allreduce", op)))
 
 
@@ -173,7 +173,7 @@ def alltoall(self: Comm, sendobj: Sequence[Any]) -> list[Any]:
 def exchange(self: Comm, messages: Mapping[int, Any]) -> dict[int, Any]:
     """Objects, pickled, to any ranks, none of which knows who sends to it: gives what came, by its sender.
 
-    m partners: 2 m o + (2 + 2 ⌈log2 p⌉) α + nβ (Hoefler, Siebert, Lumsdaine 2010)."""
+    Over a grid of k dimensions: k p^(1/k) o + k (α + nβ)."""
     error: Exception | None = None
     given: "list[tuple[Any, Any]]" = []
     try:

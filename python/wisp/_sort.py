@@ -256,7 +256,7 @@ def searchsorted(array: Any, values: Any, side: str = "left", comm: AnyComm = No
         _numbers("searchsorted", asked.reshape(-1))
         return _numbers("searchsorted", array)
 
-    array = _checked("searchsorted", on, check)
+    array = _checked("searchsorted", on, check, lambda _: f", side {side}")
     # Values are compared as what all of them, and the array, can be; a list without any says nothing.
     kinds = on.allgather(asked.dtype.str if asked.size else array.dtype.str)
     common = np.result_type(array.dtype, *map(np.dtype, kinds))

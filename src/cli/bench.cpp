@@ -42,10 +42,11 @@ void add_common(CLI::App& command, Arguments& arguments, const std::vector<std::
       "Only this collective, distribution of sort, gatherv or scatterv, or case of neighborhood or "
       "split-by");
   command.add_option("--algorithm", arguments.options.algorithm,
-                     "Its algorithm (simulated: 'all' for each of them); without it, the one that is chosen");
+                     "Its algorithm (simulated collective and split-by: 'all' for each of them); without it, "
+                     "the one that is chosen");
   command
       .add_option("--count", arguments.options.count,
-                  "Elements (neighborhood: bytes of a block); without it, several")
+                  "Elements (adjacent, exchange, neighborhood: bytes of a block); without it, several")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
   command.add_flag("--quick", arguments.options.quick, "Fewer cases and samples");
   command.add_option("--json", arguments.options.json_file, "Write JSON lines to this file");

@@ -222,7 +222,9 @@ std::string man_page(const CLI::App& app) {
     }
     page += fmt::format(".PP\n.nf\n{}\n.fi\n", escaped(command->get_footer()));
   }
-  return page + ".SH EXIT STATUS\n0 if all is well, 2 for a wrong call or input, 1 for anything else.\n";
+  return page +
+         ".SH EXIT STATUS\n0 if all is well, 2 for a wrong call or input, 1 for anything else; of run, that "
+         "of the\nprogram, or 127 if it cannot be started.\n";
 }
 
 }  // namespace wisp::cli

@@ -24,7 +24,7 @@ bool is_started_by_mpirun() {
 bool shows_colors(std::FILE* file) {
   const char* wish = std::getenv("WISP_COLOR");
   const std::string_view when = wish != nullptr ? wish : "auto";
-  if (when != "auto") return when == "always";
+  if (when == "always" || when == "never") return when == "always";
   if (const char* no = std::getenv("NO_COLOR"); no != nullptr && *no != '\0') return false;
   // Open MPI gives every rank a terminal of its own making.
   return isatty(fileno(file)) != 0 && !is_started_by_mpirun();

@@ -74,10 +74,11 @@ bool Context::must_settle(int tag) {
 int Context::tag_of_persistent(const char* operation) {
   const TagLayout& tags = world->tags();
   if (counters->persistent >= tags.persistent_count(kind)) {
-    throw_error(MPI_ERR_COMM,
-                "{}: there have been {} persistent operations here, the most that tags can tell apart; "
-                "give the next ones tags of your own (own_tag)",
-                operation, tags.persistent_count(kind));
+    throw_error(
+        MPI_ERR_COMM,
+        "{}: there have been {} persistent operations here, the most that tags can tell apart; "
+        "give the next ones tags of your own (own_tag), or a communicator of its own, as range(0, size - 1)",
+        operation, tags.persistent_count(kind));
   }
   return tags.encode_persistent_count(kind, counters->persistent++);
 }

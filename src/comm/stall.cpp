@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <numeric>
 #include <utility>
 
 #include "comm/describe.hpp"
@@ -22,8 +21,6 @@ using Words = ServiceMessages::Words;
 /// Who shares its core may not come to answer at once.
 constexpr milliseconds least_silence(2000);
 constexpr milliseconds default_patience(60000);
-/// Ranks that are busy now may wait for us later: whom to tell is not looked for among all.
-constexpr int most_asked_for_report = 4;
 
 enum class Telling : std::int64_t {
   question,  ///< investigation
@@ -294,8 +291,7 @@ void Stall::investigate(const Doing& mine) {
     not_before_ = mine.idle + patience_ / 2;
     return;
   }
-  std::vector<int> to(as_size(std::min(world_.rank(), most_asked_for_report)));
-  std::iota(to.begin(), to.end(), 0);
+  std::vector<int> to = to_report_to(world_.rank());
   if (why.end == End::cycle) {
     if (why.last != world_.rank()) {  // those of it say so
       explained_.insert(investigator_);
@@ -310,6 +306,7 @@ void Stall::investigate(const Doing& mine) {
 
 /// To be said by the first of these that takes it up, or by this one.
 void Stall::report(std::int64_t subject, const std::string& text, std::span<const int> to) {
+  for (const int rank : to) has_asked(rank);  // all at once: who is silent takes a while to be so
   for (const int rank : to) {
     if (!has_asked(rank)) return;
     if (!known_.contains(rank)) continue;

@@ -90,6 +90,15 @@ std::variant<Explanation, std::vector<int>> explain(int rank, const Doing& mine,
   return is_silent ? *is_silent : walk(rank, mine, known);
 }
 
+std::vector<int> to_report_to(int rank) {
+  constexpr int first_ranks = 4;
+  std::vector<int> to;
+  for (int other = rank & (rank - 1); other >= first_ranks; other &= other - 1) to.push_back(other);
+  for (int other = std::min(rank, first_ranks) - 1; other >= 0; --other) to.push_back(other);
+  std::ranges::reverse(to);
+  return to;
+}
+
 void Explanation::begin_with_lowest() {
   path.erase(path.begin(), std::ranges::find(path, last, &Step::rank));
   std::ranges::rotate(path, std::ranges::min_element(path, {}, &Step::rank));

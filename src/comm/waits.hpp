@@ -57,6 +57,11 @@ std::variant<Explanation, std::vector<int>> explain(int rank, const Doing& mine,
                                                     const std::set<int>& silent,
                                                     std::chrono::milliseconds least_idle);
 
+/// To whom a rank tells what it has found, before it says so itself: ranks 0 to 3, and those whose numbers
+/// are its own without some of its lowest bits. Ranks that are busy now may wait for us later, so it is not
+/// looked for among all; and where the first are silent, few say it.
+std::vector<int> to_report_to(int rank);
+
 /// One paragraph.
 std::string text_of(const Explanation& why, std::chrono::milliseconds idle);
 

@@ -22,7 +22,8 @@
 namespace wisp::detail {
 namespace {
 
-/// Open MPI gives the attribute to MPI_COMM_WORLD and its duplicates alone; it is the same for all.
+/// Open MPI gives the attribute to MPI_COMM_WORLD, what is made of a session, and their duplicates alone; it
+/// is the same for all.
 int tag_upper_bound_of(MPI_Comm comm) {
   for (const MPI_Comm with_attribute : {comm, MPI_COMM_WORLD}) {
     if (with_attribute == MPI_COMM_WORLD && !has_mpi_world()) break;
@@ -196,11 +197,13 @@ int World::take_named_code() {
 }
 
 void World::throw_no_named_code() const {
-  throw_error(MPI_ERR_COMM,
-              "wisp: {} chains and communicators of `create_group` are alive here, the most that this MPI's "
-              "tags can tell apart (those of `range` and `subset` do not count): drop some that are done, or "
-              "ask for more MPI communicators below (DuplicateOptions::mpi_communicators, now {})",
-              tags_.named_count(), facts_.mpi_comms);
+  throw_error(
+      MPI_ERR_COMM,
+      "wisp: {} chains and communicators of `create_group`, `icreate`, `split` and `to_comm` are alive here, "
+      "the most that this MPI's tags can tell apart (those of `range` and `subset` do not count): drop some "
+      "that are done, or "
+      "ask for more MPI communicators below (DuplicateOptions::mpi_communicators, now {})",
+      tags_.named_count(), facts_.mpi_comms);
 }
 
 void World::drop_named_code(int code) noexcept {
@@ -230,6 +233,7 @@ World::Own World::make_duplicates(MPI_Comm comm, int mpi_comms) {
     const MPI_Comm first = ours.emplace_back(duplicate_of(comm));
     const bool checks_calls = agree_on_environment(first);  // before this rank's own is looked at alone
     Facts facts = facts_of(first);
+    facts.tag_upper_bound = tag_upper_bound_of(comm);
     facts.checks_calls = checks_calls;
     facts.name = name_of(comm);
     const Hosts hosts = learn_hosts(first);

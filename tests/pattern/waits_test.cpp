@@ -136,6 +136,20 @@ TEST(WaitsTest, WhoWaitsForAnybodyIsTheEnd) {
   EXPECT_EQ(subject_of(why), 1);
 }
 
+TEST(WaitsTest, OfManyRanksWhoFindTheSameFewSayItWhereTheFirstAreSilent) {
+  EXPECT_EQ(to_report_to(0), std::vector<int>());
+  EXPECT_EQ(to_report_to(2), (std::vector<int>{0, 1}));
+  EXPECT_EQ(to_report_to(13), (std::vector<int>{0, 1, 2, 3, 8, 12}));
+  int say_it = 0;
+  for (int rank = 4; rank < 1024; ++rank) {
+    const std::vector<int> to = to_report_to(rank);
+    EXPECT_TRUE(std::ranges::is_sorted(to));
+    EXPECT_LT(to.back(), rank);
+    if (to.back() < 4) ++say_it;
+  }
+  EXPECT_EQ(say_it, 8);  // 4, 8, 16, …, 512
+}
+
 TEST(WaitsTest, EveryGraphOfWaitsIsExplainedAndEveryRankIsAskedOnce) {
   std::uint64_t state = 1;
   const auto random = [&](int bound) {

@@ -138,7 +138,8 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(run("--version").stdout, r"^wisp \d+\.\d+\.\d+ on \S+")
 
     def test_colours_only_where_somebody_sees_them(self):
-        self.assertNotIn("\033[", run("groups", WISP_COLOR="auto").stdout)
+        for unsaid in ("auto", "", "yes"):
+            self.assertNotIn("\033[", run("groups", WISP_COLOR=unsaid).stdout)
         self.assertIn("\033[", run("groups", WISP_COLOR="always").stdout)
         self.assertNotIn("\033[", run("groups", WISP_COLOR="never").stdout)
 

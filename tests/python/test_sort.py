@@ -150,7 +150,8 @@ class SortTest(WispTest):
                 lambda: wisp.sort(mixed), lambda: wisp.argsort(mixed), lambda: wisp.unique(mixed), lambda: wisp.top_k(mixed, 1),
                 lambda: wisp.nth_element(mixed, 0), lambda: wisp.take(mixed, [0]), lambda: wisp.searchsorted(mixed, 1),
                 lambda: wisp.take(np.zeros((3, 1 + r % 2)), [0]), lambda: wisp.sort(np.zeros(3, "S2" if r else "i4")),
-                lambda: wisp.sort(([1, 2], [1, 2]) if r else [1, 2]), lambda: wisp.sort(np.zeros(3, RECORD), order="x" if r else "name")]  # fmt: skip
+                lambda: wisp.sort(([1, 2], [1, 2]) if r else [1, 2]), lambda: wisp.sort(np.zeros(3, RECORD), order="x" if r else "name"),
+                lambda: wisp.searchsorted(np.zeros(3), 1, "right" if r else "left")]  # fmt: skip
             for call in calls:
                 with self.assertRaisesRegex(TypeError, "ranks have different elements"):
                     call()
