@@ -57,9 +57,9 @@ std::string table_of(const std::string& op) {
   return op == "reduce_scatter_block" ? "reduce_scatter" : op;
 }
 
-void check_algorithm(const Options& options, const Collective& of) {
+void check_algorithm(const Options& options, const Collective& of, bool is_simulated) {
   std::vector<std::string_view> names = algorithms_of(table_of(of.name));
-  names.push_back("all");
+  if (is_simulated) names.push_back("all");
   check_choice(of.name, "--algorithm", options.algorithm, names);
 }
 
@@ -144,7 +144,7 @@ void bench_collective(const Options& options) {
   Report report(options, title_of("collective", MPI_COMM_WORLD), comm.rank() == 0);
   const Method method = method_after_check(options);
   for (const Collective* of : chosen_collectives(options)) {
-    check_algorithm(options, *of);
+    check_algorithm(options, *of, false);
     for (const int count : fitting_counts(options, *of, report, is_too_large, comm.size())) {
       Cell cell = make_cell(*of, comm.size(), count);
       std::vector<Request> persistent;
@@ -161,7 +161,7 @@ void bench_algorithms(const Options& options) {
   Report report(options, title_of("algorithms", MPI_COMM_WORLD), comm.rank() == 0);
   const Method method = method_of(options);
   for (const Collective* of : chosen_collectives(options)) {
-    check_algorithm(options, *of);
+    check_algorithm(options, *of, true);
     for (const int count : fitting_counts(options, *of, report, is_too_large, comm.size())) {
       Cell cell = make_cell(*of, comm.size(), count);
       std::vector<Variant> variants = {
@@ -199,7 +199,7 @@ void simulate_collective(const Options& options, const SimulationOptions& cluste
   Report report(options, fmt::format("wisp simulate collective: {} ranks, virtual time", cluster.ranks),
                 true);
   for (const Collective* of : chosen_collectives(options)) {
-    check_algorithm(options, *of);
+    check_algorithm(options, *of, true);
     for (const int count : fitting_counts(options, *of, report, is_too_large_to_simulate, cluster.ranks)) {
       std::vector<Row> rows;
       for (const std::string& algorithm : simulated_algorithms(options, *of, cluster, count)) {

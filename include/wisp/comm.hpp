@@ -336,7 +336,9 @@ class Comm {
   int rank_ = -1;
 };
 
-// The same messages, to be awaited.
+// The same messages, to be awaited. The call posts the message, so that messages are in the order of the
+// calls; the task waits for its end. One that is dropped has sent all the same; a receive is given up, unless
+// its message has come, which then is gone.
 Task<> send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag = 0);
 Task<> ssend(const Comm& comm, const ConstBuffer& buffer, int destination, int tag = 0);
 Task<Status> receive(const Comm& comm, const Buffer& buffer, int source = any_source, int tag = any_tag);

@@ -50,6 +50,9 @@ class MessageObserver {
 /// In front of data that travel with what else a message tells.
 constexpr std::size_t header_bytes = 16;
 
+/// Whether the error of a message says that it was too long.
+bool is_of_size(int error) noexcept;
+
 /// A message on its way, sent or to be received: filled by the transport, awaited by one coroutine.
 struct Message {
   std::coroutine_handle<> waiter;
@@ -72,6 +75,7 @@ struct Message {
     nothing,
     block_of_rank,
     own_block,
+    blocks,  ///< of a rank, several in one message
     equal_sizes,
     equal_sizes_behind_header  ///< which tells the size of what is shorter
   };
@@ -92,13 +96,14 @@ struct Message {
   void set_envelope(const Envelope& of_message) noexcept {
     envelope = of_message;
     if (told_tag >= 0) envelope.tag = told_tag;
-    if (expecting == Expecting::nothing) return;
+    if (expecting == Expecting::nothing || (error != MPI_SUCCESS && !is_of_size(error))) return;
     if (error != MPI_SUCCESS && envelope.bytes <= expected) envelope.bytes = unknown_size;
     const bool may_be_shorter = expecting == Expecting::equal_sizes_behind_header && error == MPI_SUCCESS;
     const std::size_t least = may_be_shorter ? header_bytes : expected;
     if (envelope.bytes < least || envelope.bytes > expected) error = MPI_ERR_TRUNCATE;
   }
   void expect_bytes(std::size_t bytes, int of_rank, Expecting what) noexcept {
+    if (lacks_code) return;  // which has words of its own
     expecting = what;
     rank = of_rank;
     expected = bytes;

@@ -33,24 +33,34 @@ class RunningTask {
     if constexpr (!std::is_void_v<T>) status_ = &handle.promise().value;
   }
   RunningTask(RunningTask&& other) noexcept
-      : handle_(std::exchange(other.handle_, nullptr)), promise_(other.promise_), status_(other.status_) {}
+      : handle_(std::exchange(other.handle_, nullptr)),
+        promise_(other.promise_),
+        status_(other.status_),
+        has_ended_(std::exchange(other.has_ended_, false)) {}
   RunningTask& operator=(RunningTask&& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(promise_, other.promise_);
     std::swap(status_, other.status_);
+    std::swap(has_ended_, other.has_ended_);
     return *this;
   }
   ~RunningTask() {
     if (handle_) handle_.destroy();
   }
+  /// Of what has ended at once, without a coroutine.
+  static RunningTask ended() {
+    RunningTask task;
+    task.has_ended_ = true;
+    return task;
+  }
 
-  bool exists() const noexcept { return handle_ != nullptr; }
-  bool done() const noexcept { return handle_.done(); }
+  bool exists() const noexcept { return handle_ != nullptr || has_ended_; }
+  bool done() const noexcept { return has_ended_ || handle_.done(); }
   void resume() const { handle_.resume(); }
   void continue_with(std::coroutine_handle<> awaiting) const noexcept { promise_->continuation = awaiting; }
-  bool has_failed() const noexcept { return promise_->exception != nullptr; }
+  bool has_failed() const noexcept { return !has_ended_ && promise_->exception != nullptr; }
   Status take() const {
-    if (promise_->exception) std::rethrow_exception(promise_->exception);
+    if (has_failed()) std::rethrow_exception(promise_->exception);
     return status_ != nullptr ? **status_ : Status();
   }
 
@@ -58,12 +68,18 @@ class RunningTask {
   std::coroutine_handle<> handle_;
   TaskPromiseBase* promise_ = nullptr;
   std::optional<Status>* status_ = nullptr;  ///< null: the task has none
+  bool has_ended_ = false;
 };
 
 }  // namespace detail
 
 struct Completion;
 class Request;
+
+namespace detail {
+/// As `test`, of a wait of one's own, which tells the engine itself for how long nothing has `moved`.
+std::optional<Status> test_in_wait(Request& request, bool& moved);
+}  // namespace detail
 
 /// An operation that was started and may still be running. `test` and `wait` drive all operations of the
 /// process, not only this one; after either has reported the end the request is inactive, as in MPI.
@@ -134,6 +150,7 @@ class [[nodiscard]] Request {
   friend std::optional<Completion> wait_any(std::span<Request> requests);
   friend std::vector<Completion> wait_some(std::span<Request> requests);
   friend detail::Engine* engine_of(const Request& request);
+  friend std::optional<Status> detail::test_in_wait(Request& request, bool& moved);
   friend std::string describe(const Request& request);
   class Several;
 
@@ -145,6 +162,8 @@ class [[nodiscard]] Request {
   static std::optional<Completion> take_any(std::span<Request> requests);
   static std::vector<Completion> take_some(std::span<Request> requests);
   void finish() noexcept;
+  template <class Look>
+  std::optional<Status> test(Look look);
   Status take();
   Status take(detail::ContextPtr& context);
 

@@ -106,6 +106,9 @@ def _compared(call: str, flat: Array, order: "str | list[str] | None") -> Array:
         if flat.dtype.names is None:
             raise ValueError(f"wisp.{call}: order = {order!r} is for records, not for {flat.dtype}")
         names = [order] if isinstance(order, str) else list(order)
+        for name in names:
+            if name not in flat.dtype.names:
+                raise ValueError(f"wisp.{call}: order = {name!r} is none of {', '.join(flat.dtype.names)}")
         flat = flat[names + [name for name in flat.dtype.names if name not in names]]
     _keys.of(flat[:0])  # raises where there is no order
     return flat

@@ -129,6 +129,19 @@ class Engine {
     }
   }
 
+  /// A wait that ends within this is let alone.
+  static constexpr std::chrono::milliseconds fast_wait{1};
+  /// For waits of others than `run_until`, under an EngineLock: a poll, and what is due when nothing has
+  /// moved for so long.
+  bool poll_in_wait() {
+    const bool moved = poll();
+    if (moved) empty_looks_ = 0;
+    return moved;
+  }
+  [[gnu::cold, gnu::noinline]] void attend_wait(IdleLoop::Duration idle, const Context* waits_in) {
+    attend([&](Attendant& attendant) { attendant.attend_wait(idle, waits_in); });
+  }
+
   /// Throws where this thread may not make the call, and lets no others wait.
   void check_thread(const char* call) {
     if (is_shared()) return;
@@ -209,10 +222,6 @@ class Engine {
     next_attention_ = now + fast_wait;
     for (std::size_t i = 0; i < attendants_.size(); ++i) give(*attendants_[i]);
   }
-  [[gnu::cold, gnu::noinline]] void attend_wait(IdleLoop::Duration idle, const Context* waits_in) {
-    attend([&](Attendant& attendant) { attendant.attend_wait(idle, waits_in); });
-  }
-
   /// By one thread at a time; atomic for the sake of one that breaks this rule.
   void count_inside(int more) noexcept {
     inside_.store(inside_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
@@ -226,8 +235,6 @@ class Engine {
   std::atomic<int> inside_ = 0;                       ///< of Threads::in_turn: calls that have not returned
   /// How many empty polls to a yield: learned, so kept from wait to wait.
   int polls_before_yield_ = IdleLoop::fewest_polls;
-  /// A wait that ends within this is let alone.
-  static constexpr std::chrono::milliseconds fast_wait{1};
   std::vector<Attendant*> attendants_;
   std::chrono::steady_clock::time_point next_attention_;
   unsigned empty_looks_ = 0;

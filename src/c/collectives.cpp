@@ -131,7 +131,10 @@ WISP_FACES(Barrier, barrier, (), ())
 #include "c/own_faces.inc"
 
 int WISP_Arrivals_create(WISP_Arrivals* arrivals) {
-  return guarded("WISP_Arrivals_create", [&] { out(arrivals, "arrivals") = new WISP_Arrivals_object; });
+  return guarded("WISP_Arrivals_create", [&] {
+    WISP_Arrivals& made = out(arrivals, "arrivals");
+    made = new WISP_Arrivals_object;
+  });
 }
 
 int WISP_Arrivals_count(WISP_Arrivals arrivals, int* count) {

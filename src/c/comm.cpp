@@ -107,8 +107,8 @@ int WISP_Comm_size(WISP_Comm comm, int* size) {
 int WISP_Comm_translate(WISP_Comm comm, int rank, WISP_Comm other, int* translated) {
   return guarded("WISP_Comm_translate", [&] {
     const Comm none;
-    out(translated, "translated") =
-        comm_of(comm).translate(rank, other == WISP_COMM_NULL ? none : comm_of(other));
+    out(translated, "translated") = comm_of(comm).translate(
+        rank, other == WISP_COMM_NULL ? none : alive(other, MPI_ERR_COMM, "other").comm);
   });
 }
 

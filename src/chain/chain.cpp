@@ -17,7 +17,7 @@ using detail::Context;
 using detail::ContextPtr;
 
 Chain::Chain(const Comm& comm) {
-  if (!comm.is_member()) return;
+  if (comm.empty() || !comm.is_member()) return;
   CommAccess::world(comm).engine().check_thread("wisp::Chain");
   context_ = CommAccess::context(comm);
   const auto address = [&](int rank) {
@@ -28,6 +28,7 @@ Chain::Chain(const Comm& comm) {
 }
 
 void Chain::run(Task<> task) const {
+  const detail::EngineLock lock = detail::lock(context_, "wisp::Chain::run");
   detail::run_to_end(context_, std::move(task), detail::Awaits::anything);
 }
 

@@ -63,7 +63,9 @@ Operation make_double_scan(const Chain& chain, Call&& call, const ConstBuffer& s
   }
   const bool is_last = call.rank == call.size - 1;
   call.given.second = is_inclusive || !is_last ? after : unchanged_result(send, after);
-  checked_input(call.name, send, call.given.second);
+  checked_input(call.name, send, call.given.second, "after");
+  if (is_inclusive || call.rank > 0) checked_input(call.name, send, before, "before");
+  if (is_inclusive || (call.rank > 0 && !is_last)) check_apart(call.name, "before", before, "after", after);
   is_inclusive ? call.reduction(send, before, op) : call.exclusive(send, before, op);
   return make(chain, options, std::move(call), [](Link link, const Arguments& given) {
     return chain_double_scan(std::move(link), given.reduction(), given.second, given.is_inclusive);

@@ -13,8 +13,8 @@ Cost allgather_dissemination_cost(T t) {
                             t.growing_rounds(t.log2, 1.05 * (t.p - 1) * t.n, Traffic::growing)});
 }
 Task<> by_dissemination(Channel&& channel, const Arguments& given) {
-  const BlockList blocks = given.blocks_to_receive(channel.size());
-  return allgather_dissemination(std::move(channel), given.send, blocks);
+  BlockList blocks = given.blocks_to_receive(channel.size());
+  return allgather_dissemination(std::move(channel), given.send, std::move(blocks));
 }
 
 /// Of more than two ranks, every other message passes the last one and goes in two parts.
@@ -27,8 +27,8 @@ Cost allgather_circulant_cost(T t) {
        t.growing_rounds(t.log2, bytes, Traffic::circulant) + second_parts * t.machine.overhead});
 }
 Task<> by_circulant_graph(Channel&& channel, const Arguments& given) {
-  const BlockList blocks = given.blocks_to_receive(channel.size());
-  return allgather_circulant(std::move(channel), given.send, blocks);
+  BlockList blocks = given.blocks_to_receive(channel.size());
+  return allgather_circulant(std::move(channel), given.send, std::move(blocks));
 }
 
 constexpr Algorithm allgather_algorithms[] = {

@@ -12,7 +12,7 @@
 
 namespace wisp::detail {
 
-Task<> allreduce_recursive_doubling(Channel channel, Reduction given) {
+[[gnu::hot]] Task<> allreduce_recursive_doubling(Channel channel, Reduction given) {
   const ConstBuffer& send = given.send;
   const Buffer& receive = given.receive;
   const RecursiveDoubling doubling(channel.rank(), channel.size());
@@ -28,7 +28,9 @@ Task<> allreduce_recursive_doubling(Channel channel, Reduction given) {
   }
   for (int k = 0; k < doubling.rounds(); ++k) {
     const int partner = doubling.partner(k);
-    const bool joins_behind = given.commutes() || partner > channel.rank();
+    // In rank order also where the operator commutes: max(NaN, 1) is not max(1, NaN), and all are to have the
+    // same.
+    const bool joins_behind = partner > channel.rank();
     // The last vector that is joined behind may become the result where it is.
     const bool is_result =
         joins_behind && k + 1 == doubling.rounds() && partial.value().address != receive.address;

@@ -111,7 +111,7 @@ Call&& Call::items(const Operator& op, const ConstBuffer& vector) {
   } else {
     check_buffer(name, own_name, own);
   }
-  given.bytes = signed_of(has_all() ? bytes_of(all) / as_size(size) : bytes_of(own));
+  given.bytes = signed_of(is_in_place(own) ? bytes_of(all) / as_size(size) : bytes_of(own));  // as checked
   given.type = (has_all() ? all : own).type;
 }
 

@@ -22,14 +22,14 @@ Task<> allgather_on(Channel channel, ConstBuffer send, Buffer receive) {
   if (channel.machine().shares_cores) {
     return allgather_tree(std::move(channel), send, receive);
   }
-  const BlockList blocks = BlockList::regular(receive, channel.size());
-  return allgather_dissemination(std::move(channel), send, blocks);
+  BlockList blocks = BlockList::regular(receive, channel.size());
+  return allgather_dissemination(std::move(channel), send, std::move(blocks));
 }
 
 Task<> allgatherv_on(Channel channel, ConstBuffer send, std::byte* receive, std::vector<std::size_t> sizes) {
   const std::vector<std::int64_t> counts(sizes.begin(), sizes.end());
-  const BlockList blocks = BlockList::irregular(ConstBlocks(receive, counts, {}, MPI_BYTE), channel.size());
-  co_await allgather_circulant(std::move(channel), send, blocks);
+  BlockList blocks = BlockList::irregular(ConstBlocks(receive, counts, {}, MPI_BYTE), channel.size());
+  co_await allgather_circulant(std::move(channel), send, std::move(blocks));
 }
 
 Task<> alltoall_on(Channel channel, ConstBuffer send, Buffer receive) {

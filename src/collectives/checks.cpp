@@ -15,18 +15,25 @@ namespace wisp::detail {
   check_address(call, name, buffer);
 }
 
-[[gnu::hot]] ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffer& receive) {
-  check_buffer(call, "receive", receive);
+[[gnu::hot]] ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffer& receive,
+                                       const char* name) {
+  check_buffer(call, name, receive);
   if (is_in_place(send)) return receive;
   check_buffer(call, "send", send);
   if (send.count != receive.count) [[unlikely]] {
-    throw_error(MPI_ERR_COUNT, "{}: send has {} elements, but receive has {}", call, send.count,
+    throw_error(MPI_ERR_COUNT, "{}: send has {} elements, but {} has {}", call, send.count, name,
                 receive.count);
   }
   if (send.type != receive.type) [[unlikely]] {
-    throw_error(MPI_ERR_TYPE, "{}: send and receive have different datatypes", call);
+    throw_error(MPI_ERR_TYPE, "{}: send and {} have different datatypes", call, name);
   }
   return send;
+}
+
+void check_apart(const char* call, const char* one_name, const Buffer& one, const char* other_name,
+                 const Buffer& other) {
+  if (one.address == other.address && bytes_of(one) > 0)
+    throw_error(MPI_ERR_BUFFER, "{}: {} and {} are one buffer", call, one_name, other_name);
 }
 
 Buffer unchanged_result(const ConstBuffer& send, const Buffer& receive) {
@@ -38,13 +45,14 @@ Buffer unchanged_result(const ConstBuffer& send, const Buffer& receive) {
                                 const char* blocks_name, const ConstBuffer& blocks) {
   check_buffer(call, blocks_name, blocks);
   const auto ranks = as_size(size);
-  if (blocks.count % ranks != 0) [[unlikely]] {
+  const std::size_t count = blocks.count / ranks;
+  if (count * ranks != blocks.count) [[unlikely]] {
     throw_error(MPI_ERR_COUNT, "{}: {} has {} elements, not a multiple of {} ranks", call, blocks_name,
                 blocks.count, ranks);
   }
   if (is_in_place(own)) return;
   check_buffer(call, own_name, own);
-  if (own.type == blocks.type && own.count == blocks.count / ranks) [[likely]]
+  if (own.type == blocks.type && own.count == count) [[likely]]
     return;
   const std::size_t bytes = bytes_of(own);
   const std::size_t room = bytes_of(blocks) / ranks;

@@ -7,10 +7,15 @@
 
 namespace wisp::detail {
 
+/// Throws unless two results go to two places.
+void check_apart(const char* call, const char* one_name, const Buffer& one, const char* other_name,
+                 const Buffer& other);
+
 /// A datatype, and not in place.
 void check_buffer(const char* call, const char* name, const ConstBuffer& buffer);
 /// The input of a reduction whose result goes to `receive`, which it is in place.
-ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffer& receive);
+ConstBuffer checked_input(const char* call, const ConstBuffer& send, const Buffer& receive,
+                          const char* name = "receive");
 /// The same result where it stays as it is, and may be nowhere.
 Buffer unchanged_result(const ConstBuffer& send, const Buffer& receive);
 /// `blocks` is one block for each rank, as large as `own`, unless that is in place.

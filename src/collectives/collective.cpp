@@ -256,16 +256,21 @@ std::string_view named_in(const CollectiveOptions& options, const Collective& ro
 [[gnu::noinline]] const Algorithm* find_algorithm(const Comm& comm, const Collective& row,
                                                   std::string_view name, const Call& call,
                                                   std::size_t bytes) {
-  check_defined(call.name, call.given.op.mpi_op(), call.given.type);
   World& world = CommAccess::world(comm);
+  const MPI_Op op = call.given.op.mpi_op();
+  if (op != MPI_OP_NULL && !world.knows(op, call.given.type)) {
+    check_defined(call.name, op, call.given.type);
+    if (is_of_mpi(op) && plain_size_of(call.given.type) > 0) world.learn(op, call.given.type);
+  }
   Case of{comm.size(), bytes, call.given.kind};
   if (call.given.nodes) of.nodes = call.given.nodes->shape();
   const Algorithm* named = name.empty() ? nullptr : find_named(row, of, name, call.name);
   if (named != nullptr) return named;
   const Algorithm* chosen = &row.algorithms[choose(world, row, of)];
   if (name.empty()) {
-    CommAccess::context(comm)->latest = {
-        &row, bytes, static_cast<int>(call.given.kind), call.given.op.mpi_op(), call.given.type, chosen};
+    auto& latest = CommAccess::context(comm)->latest;
+    latest[1] = latest[0];
+    latest[0] = {&row, bytes, static_cast<int>(call.given.kind), op, call.given.type, chosen};
   }
   return chosen;
 }
@@ -278,13 +283,17 @@ std::string_view named_in(const CollectiveOptions& options, const Collective& ro
   const EngineLock lock(world.engine(), call.name);
   const std::string_view name = named_in(options, row, call.name);
   if (!world.nodes().is_flat() || is_of_nodes(name)) call.given.nodes = CommAccess::nodes(comm);
-  const Context::Latest& latest = CommAccess::context(comm)->latest;
-  const MPI_Op op = call.given.op.mpi_op();
-  const bool is_latest = name.empty() && latest.operation == &row && latest.bytes == bytes &&
-                         latest.kind == static_cast<int>(call.given.kind) && latest.op == op &&
-                         (op == MPI_OP_NULL || latest.type == call.given.type);
-  const auto* algorithm = is_latest ? static_cast<const Algorithm*>(latest.algorithm)
-                                    : find_algorithm(comm, row, name, call, bytes);
+  const auto is_it = [&, op = call.given.op.mpi_op()](const Context::Latest& kept) {
+    return kept.operation == &row && kept.bytes == bytes && kept.kind == static_cast<int>(call.given.kind) &&
+           kept.op == op && (op == MPI_OP_NULL || kept.type == call.given.type);
+  };
+  const auto& latest = CommAccess::context(comm)->latest;
+  const Context::Latest* known = !name.empty()      ? nullptr
+                                 : is_it(latest[0]) ? &latest[0]
+                                 : is_it(latest[1]) ? &latest[1]
+                                                    : nullptr;
+  const auto* algorithm = known != nullptr ? static_cast<const Algorithm*>(known->algorithm)
+                                           : find_algorithm(comm, row, name, call, bytes);
   return operation_on<AlgorithmRun>(comm, call.name, options.own_tag, algorithm, std::move(call.given));
 }
 

@@ -112,7 +112,7 @@ struct NoSum {
 /// Over a walk whose partners are ranks at doubling distances to the left and right (see
 /// collectives/channel_walks.hpp and chain/doubling.hpp).
 template <class Walk, class Before, class After>
-Task<> doubling_scan(Walk walk, Before before, After after) {
+[[gnu::hot]] Task<> doubling_scan(Walk walk, Before before, After after) {
   while (!walk.done()) {
     const bool has_left = walk.has_left();
     const bool has_right = walk.has_right();

@@ -58,8 +58,8 @@ constinit const Collective gatherm_row{"gatherm", gatherm_algorithms};
 
 [[gnu::hot]] Task<> gather_directly(Channel&& channel, const Arguments& given) {
   if (channel.rank() != given.root) return send_block(std::move(channel), given.send, given.root);
-  const BlockList blocks = given.blocks_to_receive(channel.size());
-  return gather_direct(std::move(channel), given.send, blocks, given.root);
+  BlockList blocks = given.blocks_to_receive(channel.size());
+  return gather_direct(std::move(channel), given.send, std::move(blocks), given.root);
 }
 
 }  // namespace detail

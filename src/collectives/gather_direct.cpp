@@ -20,7 +20,7 @@ namespace wisp::detail {
 [[gnu::hot]] Task<> scatter_direct(Channel channel, BlockList blocks, Buffer receive, int root) {
   Posts sends;
   for (int ahead = 1; ahead < channel.size(); ++ahead) {
-    const int rank = (root + ahead) % channel.size();
+    const int rank = ring_next(root, ahead, channel.size());
     if (blocks.bytes(rank) > 0) sends.add(channel.post_send(blocks(rank), rank));
   }
   if (!is_in_place(receive)) copy_block(blocks(root), receive);

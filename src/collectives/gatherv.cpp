@@ -19,17 +19,17 @@ constexpr Algorithm gatherv_algorithms[] = {
        return Cost{6 * t.depth_4, 0, 2 * t.depth_4, 2 * (t.p - 1), 0};
      },
      [](Channel&& channel, const Arguments& given) {
-       const BlockList blocks = blocks_to_root(channel, given);
+       BlockList blocks = blocks_to_root(channel, given);
        const std::uint64_t threshold = straight_threshold(channel.machine());
-       return settled(channel, gatherv_led(channel, given.send, blocks, given.root, threshold,
+       return settled(channel, gatherv_led(channel, given.send, std::move(blocks), given.root, threshold,
                                            std::static_pointer_cast<LedMemory>(given.memory)));
      },
      nullptr, make_memory<LedMemory>},
     {"tree", nullptr,
      [](Channel&& channel, const Arguments& given) {
-       const BlockList blocks = blocks_to_root(channel, given);
+       BlockList blocks = blocks_to_root(channel, given);
        const std::uint64_t threshold = announced_threshold(channel.machine());
-       return settled(channel, gatherv_tree(channel, given.send, blocks, given.root, threshold,
+       return settled(channel, gatherv_tree(channel, given.send, std::move(blocks), given.root, threshold,
                                             std::static_pointer_cast<OrderedMemory>(given.memory)));
      },
      nullptr, make_memory<OrderedMemory>}};

@@ -5,10 +5,11 @@
 
 namespace wisp {
 
-Operation::Operation(std::unique_ptr<detail::OperationBody> body) noexcept : body_(std::move(body)) {}
+[[gnu::hot]] Operation::Operation(std::unique_ptr<detail::OperationBody> body) noexcept
+    : body_(std::move(body)) {}
 Operation::Operation(Operation&&) noexcept = default;
 Operation& Operation::operator=(Operation&&) noexcept = default;
-Operation::~Operation() = default;
+[[gnu::hot]] Operation::~Operation() = default;
 
 [[gnu::hot]] void Operation::run() const {
   const detail::EngineLock lock = detail::lock(body_->context(), "wisp::Operation::run");

@@ -52,7 +52,7 @@ struct DefinedOperators {
 
 }  // namespace
 
-int detail::number_of(MPI_Op op) {
+[[gnu::hot]] int detail::number_of(MPI_Op op) {
   static const MPI_Op known[] = {MPI_OP_NULL, MPI_SUM,    MPI_PROD,   MPI_MIN,     MPI_MAX,
                                  MPI_LAND,    MPI_BAND,   MPI_LOR,    MPI_BOR,     MPI_LXOR,
                                  MPI_BXOR,    MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
@@ -61,6 +61,9 @@ int detail::number_of(MPI_Op op) {
 }
 
 bool detail::is_defined(MPI_Op op, MPI_Datatype type) {
+  // Most need not be asked for.
+  const bool is_number = type == MPI_DOUBLE || type == MPI_INT || type == MPI_FLOAT || type == MPI_LONG;
+  if (is_number && (op == MPI_SUM || op == MPI_PROD || op == MPI_MIN || op == MPI_MAX)) return true;
   // A call without a communicator tells its errors to one of these.
   const ErrorsReturn of_world(MPI_COMM_WORLD);
   const ErrorsReturn of_self(MPI_COMM_SELF);
@@ -112,9 +115,9 @@ Operator Operator::on_whole_vectors(MPI_Op op) {
   }
 }
 
-bool Operator::commutes() const {
+[[gnu::hot]] bool Operator::commutes() const {
   if (own_ != nullptr) return false;
-  if (op_ == MPI_SUM || op_ == MPI_MAX || op_ == MPI_MIN) return true;
+  if (detail::is_of_mpi(op_) && op_ != MPI_REPLACE && op_ != MPI_NO_OP) return true;
   int commutative = 0;
   detail::check_mpi(MPI_Op_commutative(op_, &commutative), "MPI_Op_commutative");
   return commutative != 0;
@@ -144,7 +147,7 @@ Operator detail::keeping_failure(const Operator& op, std::shared_ptr<std::except
   return {op.mpi_op(), join, op.item_bytes()};
 }
 
-detail::OperatorKind detail::kind_of(const Operator& op) {
+[[gnu::hot]] detail::OperatorKind detail::kind_of(const Operator& op) {
   if (op.item_bytes() > 0) return OperatorKind::whole;
   return op.commutes() ? OperatorKind::commutative : OperatorKind::ordered;
 }

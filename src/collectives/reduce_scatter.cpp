@@ -19,14 +19,15 @@ constexpr Algorithm reduce_scatter_algorithms[] = {
                          (1.5 * t.p + 1) * t.n, t.up(1) + t.fan(t.n / t.p)});
      },
      [](Channel&& channel, const Arguments& given) {
-       const BlockList blocks = given.blocks_to_send(channel.size());
-       return reduce_scatter_tree(channel, blocks, given.receive, given.op, up_radix_bits(channel));
+       BlockList blocks = given.blocks_to_send(channel.size());
+       return reduce_scatter_tree(channel, std::move(blocks), given.receive, given.op,
+                                  up_radix_bits(channel));
      }},
     {fixed_order_name, nullptr,
      [](Channel&& channel, const Arguments& given) {
        constexpr int binary = 1;
-       const BlockList blocks = given.blocks_to_send(channel.size());
-       return reduce_scatter_tree(std::move(channel), blocks, given.receive, given.op, binary);
+       BlockList blocks = given.blocks_to_send(channel.size());
+       return reduce_scatter_tree(std::move(channel), std::move(blocks), given.receive, given.op, binary);
      }},
     {"circulant",
      [](T t) {
@@ -34,8 +35,8 @@ constexpr Algorithm reduce_scatter_algorithms[] = {
                                     t.growing_rounds(t.log2, 1.5 * t.others * t.n, Traffic::circulant)});
      },
      [](Channel&& channel, const Arguments& given) {
-       const BlockList blocks = given.blocks_to_send(channel.size());
-       return reduce_scatter_circulant(std::move(channel), blocks, given.receive, given.op);
+       BlockList blocks = given.blocks_to_send(channel.size());
+       return reduce_scatter_circulant(std::move(channel), std::move(blocks), given.receive, given.op);
      },
      commutes},
     {"pairwise",
@@ -49,8 +50,8 @@ constexpr Algorithm reduce_scatter_algorithms[] = {
                        0.5 * t.n / t.p * t.machine.seconds_per_byte};
      },
      [](Channel&& channel, const Arguments& given) {
-       const BlockList blocks = given.blocks_to_send(channel.size());
-       return reduce_scatter_pairwise(std::move(channel), blocks, given.receive, given.op);
+       BlockList blocks = given.blocks_to_send(channel.size());
+       return reduce_scatter_pairwise(std::move(channel), std::move(blocks), given.receive, given.op);
      }}};
 
 constexpr Alias reduce_scatter_aliases[] = {{"halving", "circulant"}};

@@ -12,7 +12,7 @@ namespace {
 
 using T = const Terms&;
 
-Task<> scan_by_doubling(Channel&& channel, const Arguments& given, const ScanResults& results) {
+[[gnu::hot]] Task<> scan_by_doubling(Channel&& channel, const Arguments& given, const ScanResults& results) {
   return doubling_scan(LineWalk(std::move(channel)), SideSum(Side::before, given.reduction(), results),
                        NoSum());
 }
@@ -23,8 +23,7 @@ Cost scan_dissemination_cost(T t) {
 /// Two sums are joined.
 Cost exscan_dissemination_cost(T t) {
   Cost cost = scan_dissemination_cost(t);
-  // Nobody joins two sums in the first round, nor in the last. (Of two ranks, the chain sends the same
-  // message with less to do.)
+  // Nobody joins two sums in the first round, nor in the last.
   cost.alone =
       t.dissemination(2) - (t.p > 2 ? (t.extra > 0 ? 1.5 : 1) * t.n * t.machine.seconds_per_byte : 0);
   return cost;
@@ -75,15 +74,16 @@ ScanResults results_in(const Buffer& receive) {
   return is_inclusive ? ScanResults{receive, {}, {}} : ScanResults{{}, receive, {}};
 }
 
+/// Of two ranks, the chain sends the same message with less to do: it comes first.
 template <bool is_inclusive>
 constexpr Algorithm prefix_algorithms[] = {
-    {"dissemination", is_inclusive ? scan_dissemination_cost : exscan_dissemination_cost,
-     [](Channel&& channel, const Arguments& given) {
-       return scan_by_doubling(std::move(channel), given, results_in<is_inclusive>(given.receive));
-     }},
     {"chain", scan_chain_cost,
      [](Channel&& channel, const Arguments& given) {
        return (is_inclusive ? scan_chain : exscan_chain)(std::move(channel), given.reduction());
+     }},
+    {"dissemination", is_inclusive ? scan_dissemination_cost : exscan_dissemination_cost,
+     [](Channel&& channel, const Arguments& given) {
+       return scan_by_doubling(std::move(channel), given, results_in<is_inclusive>(given.receive));
      }},
     {"two_tree", scan_two_tree_cost,
      [](Channel&& channel, const Arguments& given) {
@@ -156,8 +156,11 @@ constinit const Collective scan_and_bcast_row{
 [[gnu::hot]] Operation scan_and_bcast(const Comm& comm, const ConstBuffer& send, const Buffer& scan,
                                       const Buffer& total, const Operator& op,
                                       const CollectiveOptions& options) {
-  detail::Call call = detail::call_on(comm, "wisp::scan_and_bcast").reduction(send, scan, op);
-  detail::checked_input(call.name, call.given.send, total);
+  detail::Call call = detail::call_on(comm, "wisp::scan_and_bcast");
+  const ConstBuffer input = detail::checked_input(call.name, send, scan, "scan");
+  detail::checked_input(call.name, input, total, "total");
+  detail::check_apart(call.name, "scan", scan, "total", total);
+  call.operands(input, scan, op);
   call.given.second = total;
   return detail::make_operation(comm, detail::scan_and_bcast_row, options, std::move(call));
 }

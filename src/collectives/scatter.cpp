@@ -43,9 +43,9 @@ constexpr Algorithm scatter_algorithms[] = {
                    never};
      },
      [](Channel&& channel, const Arguments& given) {
-       const BlockList blocks = blocks_from_root(channel, given);
+       BlockList blocks = blocks_from_root(channel, given);
        const std::uint64_t threshold = equal_threshold_factor * straight_threshold(channel.machine());
-       return scatter_ordered(std::move(channel), blocks, given.receive, given.root, threshold);
+       return scatter_ordered(std::move(channel), std::move(blocks), given.receive, given.root, threshold);
      }},
     {"direct", direct_cost, scatter_directly},
     {two_level_name,
@@ -60,8 +60,8 @@ constinit const Collective scatter_row{"scatter", scatter_algorithms};
 
 [[gnu::hot]] Task<> scatter_directly(Channel&& channel, const Arguments& given) {
   if (channel.rank() != given.root) return receive_block(std::move(channel), given.receive, given.root);
-  const BlockList blocks = given.blocks_to_send(channel.size());
-  return scatter_direct(std::move(channel), blocks, given.receive, given.root);
+  BlockList blocks = given.blocks_to_send(channel.size());
+  return scatter_direct(std::move(channel), std::move(blocks), given.receive, given.root);
 }
 
 }  // namespace detail

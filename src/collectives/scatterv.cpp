@@ -16,15 +16,16 @@ constexpr Algorithm scatterv_algorithms[] = {
        return Cost{3 * t.depth_4, 0, t.depth_4, t.p - 1, 0};
      },
      [](Channel&& channel, const Arguments& given) {
-       const BlockList blocks = blocks_from_root(channel, given);
+       BlockList blocks = blocks_from_root(channel, given);
        const std::uint64_t threshold = straight_threshold(channel.machine());
-       return settled(channel, scatterv_led(channel, blocks, given.receive, given.root, threshold));
+       return settled(channel,
+                      scatterv_led(channel, std::move(blocks), given.receive, given.root, threshold));
      }},
     {"tree", nullptr,
      [](Channel&& channel, const Arguments& given) {
-       const BlockList blocks = blocks_from_root(channel, given);
+       BlockList blocks = blocks_from_root(channel, given);
        const std::uint64_t threshold = announced_threshold(channel.machine());
-       return settled(channel, scatterv_tree(channel, blocks, given.receive, given.root, threshold,
+       return settled(channel, scatterv_tree(channel, std::move(blocks), given.receive, given.root, threshold,
                                              std::static_pointer_cast<OrderedMemory>(given.memory)));
      },
      nullptr, make_memory<OrderedMemory>}};

@@ -180,7 +180,9 @@ MPI_Group Comm::mpi_group() const {
 }
 
 MPI_Comm Comm::to_mpi(int tag) const {
-  const MPI_Comm below = usable_below(*this, "wisp::Comm::to_mpi");
+  constexpr const char* call = "wisp::Comm::to_mpi";
+  const MPI_Comm below = usable_below(*this, call);
+  detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, context_->world->facts().tag_upper_bound);
   detail::OwnedGroup ours;
   *ours.put() = group_in(below, group_);
   MPI_Comm made = MPI_COMM_NULL;
@@ -196,7 +198,7 @@ int Comm::tag_upper_bound() const {
 }
 
 [[gnu::hot]] Channel Comm::channel(const char* operation, std::optional<int> own_tag) const {
-  detail::check_usable(*this, operation);
+  detail::check_member(*this, operation);
   return {context_, group_, rank_, context_->tag_of_operation(operation, own_tag), operation};
 }
 
@@ -239,6 +241,7 @@ Channel detail::CommAccess::creation_channel(const Comm& parent, Group members, 
 }
 
 void Comm::run(Task<> task) const {
+  const detail::EngineLock lock = detail::lock(context_, "wisp::Comm::run");
   detail::run_to_end(context_, std::move(task), detail::Awaits::anything);
 }
 

@@ -96,7 +96,6 @@ int Context::look_up(int peer) {
 }
 
 [[gnu::hot]] void run_to_end(const ContextPtr& context, Task<> task, Awaits awaits) {
-  const EngineLock lock = detail::lock(context, "wisp::Comm::run");
   const Context* const waits_in = awaits == Awaits::its_context ? context.get() : nullptr;
   const TracedWait wait(context->world->recorder(), waits_in);
   const auto handle = task.handle();

@@ -122,7 +122,8 @@ struct Context {
   /// That the user gave it; null: none. That of all ranks of the World is kept there.
   std::unique_ptr<const std::string> name;
 
-  /// What its latest collective was, of which size, and what was chosen for it: programs repeat themselves.
+  /// What its latest collectives were, of which size, and what was chosen for them: programs repeat
+  /// themselves.
   struct Latest {
     const void* operation = nullptr;
     std::size_t bytes = 0;
@@ -130,7 +131,8 @@ struct Context {
     MPI_Op op = MPI_OP_NULL;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     const void* algorithm = nullptr;
-  } latest;
+  };
+  std::array<Latest, 2> latest;  ///< the newest first
 
   /// The number of its name in a trace; -1: not there yet.
   mutable int traced_name = -1;
@@ -168,7 +170,8 @@ enum class Awaits {
   anything      ///< those of any that a user's task starts
 };
 
-/// Runs a task of a context's communicator to its end; nothing can on a simulated cluster.
+/// Runs a task of a context's communicator to its end, under an EngineLock; nothing can on a simulated
+/// cluster.
 void run_to_end(const ContextPtr& context, Task<> task, Awaits awaits);
 
 }  // namespace wisp::detail

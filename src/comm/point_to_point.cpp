@@ -21,14 +21,24 @@ using detail::CommAccess;
 using detail::SendMode;
 using detail::TagLayout;
 
-[[gnu::hot]] void check_buffer(const char* call, const ConstBuffer& buffer) {
+/// What a call's arguments are called that have to do with a message.
+struct Names {
+  const char* buffer = "the buffer";
+  const char* type = "datatype";
+  const char* tag = "tag";
+};
+constexpr Names of_sent = {"the buffer to send", "the datatype to send", "send_tag"};
+constexpr Names of_received = {"the buffer to receive", "the datatype to receive", "receive_tag"};
+
+[[gnu::hot]] void check_buffer(const char* call, const ConstBuffer& buffer, const Names& names = {}) {
   if (is_in_place(buffer)) {
-    detail::throw_error(MPI_ERR_BUFFER, "{}: the buffer is MPI_IN_PLACE, which only collectives know", call);
+    detail::throw_error(MPI_ERR_BUFFER, "{}: {} is MPI_IN_PLACE, which only collectives know", call,
+                        names.buffer);
   }
   if (buffer.type == MPI_DATATYPE_NULL) {
-    detail::throw_error(MPI_ERR_TYPE, "{}: datatype = MPI_DATATYPE_NULL", call);
+    detail::throw_error(MPI_ERR_TYPE, "{}: {} = MPI_DATATYPE_NULL", call, names.type);
   }
-  detail::check_address(call, "the buffer", buffer);
+  detail::check_address(call, names.buffer, buffer);
 }
 
 /// What a message to or from MPI_PROC_NULL is: done at once.
@@ -41,17 +51,18 @@ Posted post_nothing(const char* call) {
   return posted;
 }
 
-void check_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag, const char* call) {
-  detail::check_usable(comm, call);
-  check_buffer(call, buffer);
-  detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, comm.tag_upper_bound());
+[[gnu::hot]] void check_send(const Comm& comm, const ConstBuffer& buffer, int destination, int tag,
+                             const char* call, const Names& names = {}) {
+  detail::check_member(comm, call);
+  check_buffer(call, buffer, names);
+  detail::check_within(MPI_ERR_TAG, call, names.tag, tag, 0, comm.tag_upper_bound());
   if (destination != MPI_PROC_NULL) {
     detail::check_within(MPI_ERR_RANK, call, "destination", destination, 0, comm.size() - 1);
   }
 }
 
 /// The tag of a user's message, without a code.
-int bare_tag_of(const Comm& comm, int tag) {
+[[gnu::hot]] int bare_tag_of(const Comm& comm, int tag) {
   const detail::Context& context = *CommAccess::context(comm).get();
   return context.world->tags().encode(context.kind, TagLayout::Lane::point_to_point, tag);
 }
@@ -70,11 +81,12 @@ int bare_tag_of(const Comm& comm, int tag) {
   return post_send_of(comm, buffer, destination, tag, mode, call);
 }
 
-void check_source_and_tag(const Comm& comm, int source, int tag, const char* call) {
+[[gnu::hot]] void check_source_and_tag(const Comm& comm, int source, int tag, const char* call,
+                                       const Names& names = {}) {
   if (source != any_source && source != MPI_PROC_NULL) {
     detail::check_within(MPI_ERR_RANK, call, "source", source, 0, comm.size() - 1);
   }
-  if (tag != any_tag) detail::check_within(MPI_ERR_TAG, call, "tag", tag, 0, comm.tag_upper_bound());
+  if (tag != any_tag) detail::check_within(MPI_ERR_TAG, call, names.tag, tag, 0, comm.tag_upper_bound());
 }
 
 [[gnu::hot]] detail::Mailbox::Pattern pattern_of(const Comm& comm, int source, int tag) {
@@ -91,15 +103,21 @@ void check_source_and_tag(const Comm& comm, int source, int tag, const char* cal
   return pattern;
 }
 
-void check_receive(const Comm& comm, const Buffer& buffer, int source, int tag, const char* call) {
-  detail::check_usable(comm, call);
-  check_buffer(call, buffer);
-  check_source_and_tag(comm, source, tag, call);
+[[gnu::hot]] void check_receive(const Comm& comm, const Buffer& buffer, int source, int tag, const char* call,
+                                const Names& names = {}) {
+  detail::check_member(comm, call);
+  check_buffer(call, buffer, names);
+  check_source_and_tag(comm, source, tag, call, names);
 }
 
 [[gnu::hot]] Posted post_receive_of(const Comm& comm, const Buffer& buffer, int source, int tag,
                                     const char* call) {
   if (source == MPI_PROC_NULL) return post_nothing(call);
+  detail::Context& context = *CommAccess::context(comm).get();
+  if (source != any_source && tag != any_tag && !context.world->transport().is_shared()) [[likely]] {
+    const int peer = comm.group().to_world(source);
+    return detail::post_receive(context, buffer, peer, bare_tag_of(comm, tag), call, true);
+  }
   return detail::post_receive(CommAccess::world(comm), buffer, pattern_of(comm, source, tag), call, true);
 }
 
@@ -110,13 +128,13 @@ void check_receive(const Comm& comm, const Buffer& buffer, int source, int tag, 
 }
 
 Posted post_checked_probe(const Comm& comm, int source, int tag, const char* call) {
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   check_source_and_tag(comm, source, tag, call);
   if (source == MPI_PROC_NULL) return post_nothing(call);
   return detail::post_probe(CommAccess::world(comm), pattern_of(comm, source, tag), call);
 }
 
-Status status_of(const detail::Envelope& envelope, const Group& members, const TagLayout& tags) {
+[[gnu::hot]] Status status_of(const detail::Envelope& envelope, const Group& members, const TagLayout& tags) {
   if (envelope.source == MPI_PROC_NULL) return {MPI_PROC_NULL, any_tag, 0};
   return {members.from_world(envelope.source), tags.number(envelope.tag), envelope.bytes};
 }
@@ -127,6 +145,14 @@ Status status_of(const detail::Envelope& envelope, const Comm& comm) {
 
 Task<> finish_send(Posted posted) {
   co_await posted;
+}
+
+/// Of a Request, which keeps the communicator; no coroutine is needed for what has left at once.
+[[gnu::hot]] detail::RunningTask running_send(Posted sent) {
+  return sent.message() == nullptr ? detail::RunningTask::ended() : finish_send(std::move(sent));
+}
+[[gnu::hot]] Task<Status> running_receive(Posted received, Group members, const TagLayout* tags) {
+  co_return status_of(co_await received, members, *tags);
 }
 
 /// Messages, and the communicator that they are given up by if they are dropped: it must go last, and
@@ -197,7 +223,7 @@ Task<Status> finish_whole(InFlight messages, std::size_t element, const char* ca
 
 Task<Status> whole_task(const Comm& comm, MPI_Datatype type, RoomFor room, int source, int tag,
                         const char* call) {
-  detail::check_usable(comm, call);
+  detail::check_member(comm, call);
   check_source_and_tag(comm, source, tag, call);
   check_buffer(call, {nullptr, 0, type});
   const std::size_t element = detail::TypeLayout::of(type).size;
@@ -217,8 +243,9 @@ Task<Status> whole_task(const Comm& comm, MPI_Datatype type, RoomFor room, int s
 /// Both sides are checked before either message exists: a wrong argument sends nothing.
 std::pair<Posted, Posted> post_both(const Comm& comm, const ConstBuffer& send, int destination, int send_tag,
                                     const Buffer& receive, int source, int receive_tag, const char* call) {
-  check_receive(comm, receive, source, receive_tag, call);
-  Posted sent = post_checked_send(comm, send, destination, send_tag, SendMode::standard, call);
+  check_receive(comm, receive, source, receive_tag, call, of_received);
+  check_send(comm, send, destination, send_tag, call, of_sent);
+  Posted sent = post_send_of(comm, send, destination, send_tag, SendMode::standard, call);
   return {std::move(sent), post_receive_of(comm, receive, source, receive_tag, call)};
 }
 
@@ -230,8 +257,8 @@ Task<Status> sendrecv_task(const Comm& comm, const ConstBuffer& send, int destin
 
 Task<Status> sendrecv_replace_task(const Comm& comm, const Buffer& buffer, int destination, int send_tag,
                                    int source, int receive_tag, const char* call) {
-  check_receive(comm, buffer, source, receive_tag, call);
-  check_send(comm, buffer, destination, send_tag, call);
+  check_receive(comm, buffer, source, receive_tag, call, {.tag = of_received.tag});
+  check_send(comm, buffer, destination, send_tag, call, {.tag = of_sent.tag});
   detail::ScratchVector packed;
   Posted sent;
   if (destination != MPI_PROC_NULL) {
@@ -258,7 +285,7 @@ Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destina
   const auto types = std::make_shared<detail::KeptArguments>();
   return Request::persistent(
       [comm, types, buffer = types->keep(buffer), destination, tag, mode, call] {
-        return finish_send(post_send_of(comm, buffer, destination, tag, mode, call));
+        return running_send(post_send_of(comm, buffer, destination, tag, mode, call));
       },
       CommAccess::context(comm));
 }
@@ -280,6 +307,8 @@ Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destina
 }  // namespace
 
 std::size_t Status::count(MPI_Datatype type) const {
+  if (type == MPI_DATATYPE_NULL)
+    detail::throw_error(MPI_ERR_TYPE, "wisp::Status::count: type = MPI_DATATYPE_NULL");
   MPI_Count size = 0;
   detail::check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
   return size == 0 ? 0 : bytes / detail::as_size(size);
@@ -348,7 +377,7 @@ Status Comm::probe(int source, int tag) const {
 std::optional<Status> Comm::iprobe(int source, int tag) const {
   constexpr const char* call = "wisp::Comm::iprobe";
   const detail::EngineLock lock = enter(*this, call);
-  detail::check_usable(*this, call);
+  detail::check_member(*this, call);
   check_source_and_tag(*this, source, tag, call);
   if (source == MPI_PROC_NULL) return Status{MPI_PROC_NULL, any_tag, 0};
   const detail::Mailbox::Pattern pattern = pattern_of(*this, source, tag);
@@ -359,24 +388,25 @@ std::optional<Status> Comm::iprobe(int source, int tag) const {
   return status_of(*found, *this);
 }
 
-Request Comm::isend(const ConstBuffer& buffer, int destination, int tag) const {
+[[gnu::hot]] Request Comm::isend(const ConstBuffer& buffer, int destination, int tag) const {
   constexpr const char* call = "wisp::Comm::isend";
   const detail::EngineLock lock = enter(*this, call);
-  return {finish_send(post_checked_send(*this, buffer, destination, tag, SendMode::standard, call)),
+  return {running_send(post_checked_send(*this, buffer, destination, tag, SendMode::standard, call)),
           context_};
 }
 
 Request Comm::issend(const ConstBuffer& buffer, int destination, int tag) const {
   constexpr const char* call = "wisp::Comm::issend";
   const detail::EngineLock lock = enter(*this, call);
-  return {finish_send(post_checked_send(*this, buffer, destination, tag, SendMode::synchronous, call)),
+  return {running_send(post_checked_send(*this, buffer, destination, tag, SendMode::synchronous, call)),
           context_};
 }
 
-Request Comm::ireceive(const Buffer& buffer, int source, int tag) const {
+[[gnu::hot]] Request Comm::ireceive(const Buffer& buffer, int source, int tag) const {
   constexpr const char* call = "wisp::Comm::ireceive";
   const detail::EngineLock lock = enter(*this, call);
-  return {finish_receive(post_checked_receive(*this, buffer, source, tag, call), *this), context_,
+  Posted received = post_checked_receive(*this, buffer, source, tag, call);
+  return {running_receive(std::move(received), group_, &context_->world->tags()), context_,
           Request::Unwinding::cancels};
 }
 
@@ -415,7 +445,8 @@ Request Comm::receive_init(const Buffer& buffer, int source, int tag) const {
   const auto types = std::make_shared<detail::KeptArguments>();
   return Request::persistent(
       [comm = *this, types, buffer = types->keep(buffer), source, tag] {
-        return finish_receive(post_receive_of(comm, buffer, source, tag, call), comm);
+        Posted received = post_receive_of(comm, buffer, source, tag, call);
+        return running_receive(std::move(received), comm.group(), &CommAccess::world(comm).tags());
       },
       context_, Request::Unwinding::cancels);
 }

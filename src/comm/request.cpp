@@ -29,7 +29,7 @@ detail::Detached run_on(Request request) {
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request");
   if (!operation_.exists())
     throw Error(MPI_ERR_ARG, "wisp::Request: the task is empty, or has been moved from");
-  operation_.resume();
+  if (!operation_.done()) operation_.resume();
 }
 
 Request Request::persistent(std::function<detail::RunningTask()> make, detail::ContextPtr context,
@@ -95,7 +95,7 @@ void Request::start() {
   check_start(call);
   const detail::EngineLock lock = detail::lock(context_, call);
   operation_ = make_();
-  operation_.resume();
+  if (!operation_.done()) operation_.resume();
 }
 
 /// Its communicator has been freed before it was done: nobody can wait for it any more.
@@ -119,13 +119,22 @@ bool Request::is_lost() const noexcept {
   return active() ? take(context) : Status();
 }
 
-std::optional<Status> Request::test() {
+template <class Look>
+std::optional<Status> Request::test(Look look) {
   if (!active()) return Status();
   detail::ContextPtr context;  // it may be the last one of its engine, so it outlives the lock
   const detail::EngineLock lock = detail::lock(context_, "wisp::Request::test");
-  if (!has_ended()) context_->world->engine().look();
+  if (!has_ended()) look(context_->world->engine());
   if (!has_ended()) return std::nullopt;
   return active() ? take(context) : Status();  // another thread may have taken it in that look
+}
+
+std::optional<Status> Request::test() {
+  return test([](detail::Engine& engine) { engine.look(); });
+}
+
+std::optional<Status> detail::test_in_wait(Request& request, bool& moved) {
+  return request.test([&](Engine& engine) { moved = engine.poll_in_wait(); });
 }
 
 [[gnu::hot]] Status Request::wait() {
@@ -215,7 +224,7 @@ bool test_all(std::span<Request> requests, std::span<Status> statuses) {
   return true;
 }
 
-void wait_all(std::span<Request> requests, std::span<Status> statuses) {
+[[gnu::hot]] void wait_all(std::span<Request> requests, std::span<Status> statuses) {
   check_statuses("wisp::wait_all", requests, statuses);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Status status = requests[i].wait();

@@ -124,18 +124,19 @@ void end_dropped(detail::SimulatedCluster& cluster, const Worlds& worlds) {
 }
 
 void check_times(const SimulationOptions& options) {
-  const auto check = [](const char* name, double value, bool is_right) {
-    if (!is_right) detail::throw_error(MPI_ERR_ARG, "wisp::simulate: {} = {} is none", name, value);
+  const auto check = [](const char* name, double value, bool is_right, const char* right) {
+    if (!is_right)
+      detail::throw_error(MPI_ERR_ARG, "wisp::simulate: {} = {} is no number {}", name, value, right);
   };
   for (const auto& [name, value] : {std::pair("latency", options.latency),
                                     {"overhead", options.overhead},
                                     {"joining", options.joining},
                                     {"jitter", options.jitter},
                                     {"inside_latency", options.inside_latency}})
-    check(name, value, value >= 0 && std::isfinite(value));
+    check(name, value, value >= 0 && std::isfinite(value), "from 0");
   for (const auto& [name, value] :
        {std::pair("bandwidth", options.bandwidth), {"inside_bandwidth", options.inside_bandwidth}})
-    check(name, value, value > 0);
+    check(name, value, value > 0, "above 0");
 }
 
 }  // namespace
@@ -147,6 +148,7 @@ SimulationReport simulate(const SimulationOptions& options, const std::function<
   detail::check_within(MPI_ERR_ARG, "wisp::simulate", "mpi_communicators", options.mpi_communicators, 1,
                        detail::World::most_mpi_comms);
   check_times(options);
+  if (!program) throw Error(MPI_ERR_ARG, "wisp::simulate: program is an empty function");
   if (!options.nodes.empty() && options.nodes.size() != detail::as_size(options.ranks)) {
     detail::throw_error(MPI_ERR_ARG, "wisp::simulate: nodes has {} entries, but there are {} ranks",
                         options.nodes.size(), options.ranks);

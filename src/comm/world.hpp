@@ -2,10 +2,12 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/context.hpp"
@@ -124,6 +126,14 @@ class World {
     return kept;
   }
 
+  /// Whether this operator of MPI's has been found to join elements of this type, which nobody frees.
+  bool knows(MPI_Op op, MPI_Datatype type) const {
+    return std::ranges::find(known_joins_, std::pair(op, type)) != known_joins_.end();
+  }
+  void learn(MPI_Op op, MPI_Datatype type) {
+    known_joins_[next_known_join_++ % known_joins_.size()] = {op, type};
+  }
+
   /// Where gatherv and scatterv stop to be direct, once it is known; 0: not yet.
   int& kept_direct_ranks() { return direct_ranks_; }
 
@@ -157,6 +167,8 @@ class World {
   std::vector<bool> named_codes_;  ///< in use
   int next_named_code_ = 0;
   std::vector<Choice> choices_;  ///< empty, or as many as are kept
+  std::array<std::pair<MPI_Op, MPI_Datatype>, 4> known_joins_ = {};
+  unsigned next_known_join_ = 0;
   int direct_ranks_ = 0;
   bool closed_ = false;
 };

@@ -149,9 +149,19 @@ Task<> exchange(Channel channel, Exchange what) {
     for (; done.receives < phase.receives; ++done.receives) {
       const Program::Message& message = program.receives[as_size(done.receives)];
       const int source = peers[as_size(message.round)].source;
-      messages.add(channel.post_receive(
-          what.types ? what.types->of_receive(done.receives) : memory.buffer(piece(message.first_piece)),
-          source));
+      if (what.types) {
+        messages.add(channel.post_receive(what.types->of_receive(done.receives), source));
+        continue;
+      }
+      const Piece& first = piece(message.first_piece);
+      if (first.area() != Program::Area::scratch) {
+        messages.add(channel.post_receive(memory.buffer(first), source));
+        continue;
+      }
+      // What is copied on must have come.
+      Posted blocks = channel.post_receive_up_to(memory.buffer(first), source);
+      blocks.message()->expect_bytes(message.bytes, source, Message::Expecting::blocks);
+      messages.add(std::move(blocks));
     }
     for (; done.sends < phase.sends; ++done.sends) {
       const Program::Message& message = program.sends[as_size(done.sends)];

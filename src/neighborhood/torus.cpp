@@ -134,6 +134,7 @@ Shift Torus::shift(int rank, std::span<const int> offset) const {
 }
 
 std::vector<Shift> Torus::shifts(int rank, const Offsets& offsets) const {
+  if (offsets.size() > 0) check_dimensions(offsets[0]);
   const std::vector<int> here = coordinates(rank);
   std::vector<Shift> shifts(detail::as_size(offsets.size()));
   const int* offset = offsets.flat().data();

@@ -22,9 +22,9 @@ class KnomialTree {
       : size_(size), root_(root), radix_bits_(radix_bits) {
     relative_ = rank - root + (rank < root ? size : 0);
     // A subtree reaches as far as the largest power of the radix that divides its root; that of 0 over all.
-    const int levels_of_size = (ceil_log2(size) + radix_bits - 1) / radix_bits;
-    levels_ =
-        relative_ == 0 ? levels_of_size : std::countr_zero(static_cast<unsigned>(relative_)) / radix_bits;
+    levels_ = over(relative_ == 0 ? ceil_log2(size) + radix_bits - 1
+                                  : std::countr_zero(static_cast<unsigned>(relative_)),
+                   radix_bits);
     const int level_above = (levels_ + 1) * radix_bits_;
     parent_ = level_above < 31 ? relative_ >> level_above << level_above : 0;
     const long long reach = 1LL << (levels_ * radix_bits_);
@@ -42,13 +42,13 @@ class KnomialTree {
   constexpr int child_count() const { return child_count_; }
   constexpr int child(int k) const { return absolute(relative_ + child_offset(k)); }
   /// How far child k is from this node, counted from the root.
-  constexpr int child_offset(int k) const { return (k % siblings() + 1) << step_bits(k); }
+  constexpr int child_offset(int k) const { return (k - level(k) * siblings() + 1) << step_bits(k); }
   /// The child that a broadcast serves as number i: the largest subtrees first. Behind those of the highest
   /// level comes the next rank, as it has this node's place in the next broadcast where roots take turns, and
   /// should not wait for all others: the subtrees that are served later have time.
   constexpr int served(int i) const {
     const int largest_first = child_count_ - 1 - i;
-    const int highest = (child_count_ - 1) % siblings() + 1;
+    const int highest = child_count_ - level(child_count_ - 1) * siblings();
     if (i < highest || child_count_ == highest) return largest_first;
     return i == highest ? 0 : largest_first + 1;
   }
@@ -61,7 +61,10 @@ class KnomialTree {
  private:
   /// Children of a node on one level.
   constexpr int siblings() const { return (1 << radix_bits_) - 1; }
-  constexpr int step_bits(int k) const { return k / siblings() * radix_bits_; }
+  /// Most are by 1, and take longer than all else here.
+  static constexpr int over(int number, int by) { return by == 1 ? number : number / by; }
+  constexpr int level(int k) const { return over(k, siblings()); }
+  constexpr int step_bits(int k) const { return level(k) * radix_bits_; }
   constexpr int absolute(int relative) const {
     const int rank = relative + root_;
     return rank < size_ ? rank : rank - size_;

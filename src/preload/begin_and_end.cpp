@@ -74,6 +74,8 @@ int MPI_Init(int* argc, char*** argv) {
   static const auto native_thread = next_of("MPI_Init_thread", &PMPI_Init_thread);
   int level = MPI_THREAD_SINGLE;
   if (Process::wants_threads()) {
+    const Process::ThreadsSetting setting;
+    if (setting.exists()) return begun(native(argc, argv), level);
     int provided = level;
     return begun(native_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), level);
   }

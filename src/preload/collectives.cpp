@@ -58,7 +58,7 @@ bool joins(MPI_Datatype type, MPI_Op op) {
 Operator operator_of(MPI_Op op) {
   return detail::is_of_mpi(op) ? Operator(op) : Operator::on_whole_vectors(op);
 }
-/// A function of the program's own is not called from the thread that moves nonblocking operations.
+/// A function of the program's own is not called by wisp from the thread that moves nonblocking operations.
 std::int64_t of_reduction(std::int64_t bytes, MPI_Datatype type, MPI_Op op, Form form) {
   return (form == Form::blocking || detail::is_of_mpi(op)) && joins(type, op) ? bytes : -1;
 }

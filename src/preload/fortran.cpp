@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -74,10 +75,13 @@ MPI_Fint finish(const char* name) {
 
 MPI_Fint begin(const char* name, const char* name_with_threads) {
   MPI_Fint level = MPI_THREAD_SINGLE;
-  if (Process::wants_threads()) return begin_with_threads(name_with_threads, level, level);
+  std::optional<Process::ThreadsSetting> setting;
+  const bool wants_threads = Process::wants_threads();
+  if (wants_threads && !setting.emplace().exists())
+    return begin_with_threads(name_with_threads, level, level);
   MPI_Fint code = MPI_SUCCESS;
   of_fortran<Init>(name)(&code);
-  PMPI_Query_thread(&level);
+  if (!wants_threads) PMPI_Query_thread(&level);
   return begun(code, level);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "preload/progress.hpp"
 #include "transport/mpi_engine.hpp"
+#include "transport/mpi_library.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/detail/as_size.hpp"
 
@@ -28,7 +30,8 @@ std::string read_environment() {
   std::string table;
   if (const std::string file = variable("WISP_PRELOAD_TABLE"); !file.empty()) {
     std::ifstream in(file);
-    if (!in) detail::throw_error(MPI_ERR_ARG, "WISP_PRELOAD_TABLE: {} cannot be read", file);
+    if (!in || std::filesystem::is_directory(file))
+      detail::throw_error(MPI_ERR_ARG, "WISP_PRELOAD_TABLE: {} cannot be read", file);
     table.assign(std::istreambuf_iterator<char>(in), {});
     if (table.empty()) detail::throw_error(MPI_ERR_ARG, "WISP_PRELOAD_TABLE: {} is empty", file);
   }
@@ -70,6 +73,18 @@ bool Process::wants_threads() {
   } catch (const std::exception&) {
     return false;  // said when all have begun
   }
+}
+
+Process::ThreadsSetting::ThreadsSetting() {
+  const bool is_open_mpi = detail::is_open_mpi();
+  if (is_open_mpi || detail::library_version().starts_with("MPICH"))
+    name_ = is_open_mpi ? "OMPI_MPI_THREAD_LEVEL" : "MPIR_CVAR_DEFAULT_THREAD_LEVEL";
+  if (name_ == nullptr || std::getenv(name_) != nullptr) return;
+  is_ours_ = setenv(name_, is_open_mpi ? "3" : "MPI_THREAD_MULTIPLE", 0) == 0;
+}
+
+Process::ThreadsSetting::~ThreadsSetting() {
+  if (is_ours_) unsetenv(name_);  // what the program starts does not get it
 }
 
 void Process::begin(int level) {

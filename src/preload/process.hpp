@@ -32,6 +32,20 @@ class Process {
 
   /// Whether this rank's environment wants calls that do not block, for which MPI must serve several threads.
   static bool wants_threads();
+  /// As long as it lives, asks for threads by a setting of the MPI, if there is one: tools below see the call
+  /// that the program begins with.
+  class ThreadsSetting {
+   public:
+    ThreadsSetting();
+    ThreadsSetting(const ThreadsSetting&) = delete;
+    ThreadsSetting& operator=(const ThreadsSetting&) = delete;
+    ~ThreadsSetting();
+    bool exists() const { return name_ != nullptr; }
+
+   private:
+    const char* name_ = nullptr;
+    bool is_ours_ = false;  ///< not the user's
+  };
   /// When MPI has begun, on all ranks of MPI_COMM_WORLD: reads the environment of rank 0, and agrees on it.
   /// `level` is the one of MPI_Init_thread that the program has, whatever MPI serves.
   void begin(int level);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <exception>
 
 #include "preload/calls.hpp"
@@ -68,9 +69,8 @@ detail::Detached Progress::watch(Request started, Started& state) {
 }
 
 void Progress::use(const Served& served) {
-  if (engine_ != nullptr) return;
-  engine_ = &detail::CommAccess::world(served.comm()).engine();
-  end_before_engine();
+  if (engine_ == nullptr) engine_ = &detail::CommAccess::world(served.comm()).engine();
+  std::fegetenv(&arithmetic_);
 }
 
 struct Progress::Persistent {
@@ -122,6 +122,7 @@ bool Progress::start(MPI_Request* request, int& code) {
   if (found == persistent_.end()) return false;
   Persistent& of = *found->second;
   code = guarded(of.served->mpi_comm(), lock(), [&] {
+    use(*of.served);
     of.operation.start();
     detail::check_mpi(PMPI_Start(request), "MPI_Start");
     ++in_flight_;
@@ -169,6 +170,36 @@ int Progress::hand_out(Request started, Served& served, MPI_Request* request) {
   return MPI_SUCCESS;
 }
 
+namespace {
+
+template <class Act>
+bool or_abort(Act act) noexcept {
+  try {
+    return act();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "wisp preload: %s\n", error.what());
+    PMPI_Abort(MPI_COMM_WORLD, MPI_ERR_OTHER);
+    return false;
+  }
+}
+
+}  // namespace
+
+bool Progress::poll() noexcept {
+  const detail::EngineLock lock(*engine_);
+  return or_abort([this] { return engine_->poll_in_wait(); });
+}
+
+void Progress::attend_wait(detail::IdleLoop::Duration idle) noexcept {
+  const std::lock_guard held(mutex_);
+  if (engine_ == nullptr) return;
+  const detail::EngineLock lock(*engine_);
+  or_abort([&] {
+    engine_->attend_wait(idle, nullptr);
+    return true;
+  });
+}
+
 void Progress::look_now_and_then() {
   constexpr auto between_looks = std::chrono::microseconds(20);
   detail::FramePool::let_rest(0);  // what ends here was made by other threads, which need it again
@@ -176,6 +207,10 @@ void Progress::look_now_and_then() {
   while (!ends_) {
     has_work_.wait(held, [this] { return ends_ || in_flight_ > 0; });
     if (ends_) return;
+    // Operators round as in the program's thread. What traps there has no handler here.
+    std::fesetenv(&arithmetic_);
+    std::fenv_t with_traps;
+    std::feholdexcept(&with_traps);
     if (!is_waited_for_) poll();
     held.unlock();
     std::this_thread::sleep_for(between_looks);
@@ -184,6 +219,7 @@ void Progress::look_now_and_then() {
 }
 
 void Progress::begin() {
+  end_before_engine();  // and behind what the program has MPI_Finalize call, which may wait for requests
   // Signals are for the program's threads.
   sigset_t all;
   sigset_t before;

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cfenv>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -66,18 +67,14 @@ class Progress {
     while (!done()) {
       if (look()) {
         idle.moved();
-      } else {
-        idle.pause(polls_before_yield);
+      } else if (const auto idle_for = idle.pause(polls_before_yield); idle_for > detail::Engine::fast_wait) {
+        attend_wait(idle_for);
       }
     }
   }
   bool look() {
     const std::lock_guard held(mutex_);
     return engine_ != nullptr && poll();
-  }
-  bool poll() {
-    const detail::EngineLock lock(*engine_);
-    return engine_->poll();
   }
 
  private:
@@ -89,6 +86,9 @@ class Progress {
   detail::Detached watch_again(Persistent& operation);
   void use(const Served& served);
   void look_now_and_then();
+  /// Under the lock. What goes wrong here is nobody's call.
+  bool poll() noexcept;
+  void attend_wait(detail::IdleLoop::Duration idle) noexcept;
 
   std::mutex mutex_;
   std::condition_variable has_work_;
@@ -98,6 +98,7 @@ class Progress {
   std::atomic<bool> is_waited_for_ = false;
   bool ends_ = false;
   detail::Engine* engine_ = nullptr;
+  std::fenv_t arithmetic_ = {};    ///< of the program's thread, when it last began something
   std::set<MPI_Request> started_;  ///< of nonblocking operations in flight
   std::map<MPI_Request, std::unique_ptr<Persistent>> persistent_;
   MPI_Comm to_oneself_ = MPI_COMM_NULL;

@@ -97,7 +97,7 @@ int MPI_Start(MPI_Request* request) {
 
 int MPI_Startall(int count, MPI_Request requests[]) {
   WISP_NATIVE(Startall);
-  if (!progress.has_persistent()) return native(count, requests);
+  if (!progress.has_persistent() || count < 0 || requests == nullptr) return native(count, requests);
   int code = MPI_SUCCESS;
   for (int i = 0; i < count && code == MPI_SUCCESS; ++i) code = MPI_Start(&requests[i]);
   return code;

@@ -22,9 +22,10 @@ namespace {
 
 /// The interpreter's lock is the lock: a second one would deadlock with it where an operator of Python's is
 /// called.
-MPI_Comm comm_below(nb::handle of) {
+MPI_Comm comm_below(nb::handle of, const char* call) {
   const MPI_Comm comm = comm_in(of, "comm");
-  if (detail::has_mpi_world()) detail::MpiEngine::of_process(MPI_COMM_SELF)->trust_threads();
+  detail::check_comm(comm, call);  // before the engine is made with it
+  detail::MpiEngine::of_process(comm)->trust_threads();
   return comm;
 }
 
@@ -135,7 +136,9 @@ void define_messages(nb::class_<Comm>& comm) {
         detail::check_member(on, "wisp::Comm::Probe");
         if (!detail::CommAccess::world(on).engine().can_wait())
           throw Error(MPI_ERR_COMM, "wisp::Comm::Probe: a rank of a simulated cluster cannot wait");
-        return told(wait_for([&] { return on.iprobe(from, with_tag); }), to_tell);
+        Request probing(probe(on, from, with_tag), detail::CommAccess::context(on),
+                        Request::Unwinding::cancels);
+        return told(wait_for(probing), to_tell);
       },
       source, from_tag, status, "The status of the next message that matches, which stays to be received.");
   comm.def(
@@ -196,14 +199,15 @@ void define_comm(nb::module_& module) {
   comm.def(
           "__init__",
           [](Comm* made, nb::handle of, int mpi_communicators) {
-            new (made) Comm(Comm::duplicate(comm_below(of), {mpi_communicators}));
+            new (made) Comm(Comm::duplicate(comm_below(of, "wisp::Comm::duplicate"), {mpi_communicators}));
           },
           nb::arg("comm").none(), nb::arg("mpi_communicators") = 1,
           "All ranks of a communicator of mpi4py. Collective the first time (as many are made as "
           "`mpi_communicators` says, freed with it), local afterwards. Each of these has room for some more "
           "communicators at one time.")
       .def_static(
-          "attach", [](nb::handle of) { return Comm::attach(comm_below(of)); }, nb::arg("comm"),
+          "attach", [](nb::handle of) { return Comm::attach(comm_below(of, "wisp::Comm::attach")); },
+          nb::arg("comm"),
           "The same without a duplicate: messages share the communicator with those of the caller, whose own "
           "receives must name their tags meanwhile (below half of the largest one).")
       .def_prop_ro("rank", &Comm::rank, "The caller's rank; MPI.UNDEFINED if it is no member.")

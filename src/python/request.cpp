@@ -31,12 +31,15 @@ void take_lock_back(PyThreadState* own) {
 /// Between two looks of a wait.
 class Pause {
  public:
-  void take() {
-    if (++looks_ < looks_with_lock) return;
+  /// Returns for how long nothing has moved, if that is long.
+  detail::IdleLoop::Duration take(bool moved) {
+    if (moved) idle_.moved();
+    if (++looks_ < looks_with_lock) return {};
     PyThreadState* const own = PyEval_SaveThread();
-    idle_.pause(polls_before_yield_);
+    const auto idle_for = idle_.pause(polls_before_yield_);
     take_lock_back(own);
     if (looks_ % looks_between_signals == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+    return idle_for;
   }
 
  private:
@@ -56,9 +59,13 @@ detail::Detached let_run(Request request, Views, OwnRequest::Result) {
 
 }  // namespace
 
-Status wait_for(const std::function<std::optional<Status>()>& look) {
-  for (Pause pause;; pause.take()) {
-    if (const std::optional<Status> status = look()) return *status;
+Status wait_for(Request& request) {
+  for (Pause pause;;) {
+    bool moved = false;
+    if (const std::optional<Status> status = detail::test_in_wait(request, moved)) return *status;
+    const auto idle_for = pause.take(moved);
+    if (idle_for <= detail::Engine::fast_wait) continue;
+    if (detail::Engine* const engine = engine_of(request)) engine->attend_wait(idle_for, nullptr);
   }
 }
 
@@ -102,12 +109,15 @@ nb::object OwnRequest::value(const Status& status) {
   if (failure_) throw *failure_;
   let_go();
   if (Result making = std::exchange(result_, {})) {
+    is_making_ = true;
     try {
       given_ = making(status);
     } catch (...) {
+      is_making_ = false;
       result_ = std::move(making);  // to be raised again
       throw;
     }
+    is_making_ = false;
   }
   if (given_.is_valid()) return given_;
   // What says nothing is the same for all.
@@ -120,12 +130,15 @@ nb::object OwnRequest::value(const Status& status) {
 
 Status OwnRequest::wait() {
   check_can_wait("wisp::Request::wait");
+  Status status;
   try {
-    return wait_for([this] { return request_.test(); });
+    status = wait_for(request_);
   } catch (...) {
     note_failure();
     throw;
   }
+  for (Pause pause; is_making_;) pause.take(false);  // of another thread
+  return status;
 }
 
 Status told(const Status& status, MPI_Status* mpi4py_status) {
@@ -148,7 +161,7 @@ nb::object OwnRequest::test(nb::handle into) {
     note_failure();
     throw;
   }
-  return status ? value(told(*status, to_tell)) : nb::none();
+  return status && !is_making_ ? value(told(*status, to_tell)) : nb::none();
 }
 
 Task<nb::object> OwnRequest::awaited() {

@@ -60,6 +60,7 @@ class OwnRequest {
   Request request_;
   Views views_;
   Result result_;
+  bool is_making_ = false;        ///< `result_` runs, in which Python's threads take turns
   nb::object given_;              ///< of one that is not persistent: whoever asks again gets the same
   std::optional<Error> failure_;  ///< or that
 };
@@ -70,8 +71,8 @@ inline void run(const Operation& operation, Views& views) {
 }
 /// In mpi4py's status too, if one was given.
 Status told(const Status& status, MPI_Status* mpi4py_status);
-/// Until `look` gives something.
-Status wait_for(const std::function<std::optional<Status>()>& look);
+/// To its end; other threads of Python run meanwhile, and ^C ends the wait.
+Status wait_for(Request& request);
 
 void define_requests(nb::module_& module);
 

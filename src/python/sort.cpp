@@ -113,7 +113,7 @@ OwnRequest isort(const Comm& comm, const Array& array, const std::string& algori
     if (algorithm == name) options.algorithm = name;
   }
   if (options.algorithm != algorithm)
-    throw_value_error("wisp.sort: algorithm = " + algorithm + " is none of janus, rquick, merge");
+    throw_value_error("wisp.isort: algorithm = " + algorithm + " is none of janus, rquick, merge");
   const nb::dlpack::dtype type = array.dtype();
   std::optional<OwnRequest> made;
   const auto try_types = [&]<class... T>() {
@@ -121,7 +121,7 @@ OwnRequest isort(const Comm& comm, const Array& array, const std::string& algori
   };
   try_types.operator()<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
                        std::uint32_t, std::uint64_t, float, double>();
-  if (!made) throw_type_error("wisp.sort: the elements are no numbers of 8 to 64 bits");
+  if (!made) throw_type_error("wisp.isort: the elements are no numbers of 8 to 64 bits");
   return std::move(*made);
 }
 

@@ -33,8 +33,9 @@ MPI_Datatype named_datatype(nb::handle given, const Use& use) {
 /// An error if a block, `place` bytes from the beginning, is not within so many bytes.
 void check_within_bytes(std::size_t bytes, std::int64_t count, std::int64_t place, MPI_Datatype type,
                         std::size_t block, const char* argument) {
+  if (count <= 0 || type == MPI_DATATYPE_NULL) return;
   const auto layout = TypeLayout::of(type);
-  if (count <= 0 || layout.size == 0) return;
+  if (layout.size == 0) return;
   using Wide = long double;  // what is given may be anything
   const Wide last = Wide(count - 1) * Wide(layout.extent);
   const Wide begin = Wide(place) + Wide(layout.true_lower) + std::min<Wide>(last, 0);
@@ -82,6 +83,8 @@ void Views::clear() noexcept {
 /// So many of the datatype as there is room for.
 Elements Views::with_datatype(nb::handle given, nb::handle datatype, const Use& use) {
   const MPI_Datatype type = named_datatype(datatype, use);
+  if (type == MPI_DATATYPE_NULL)
+    throw Error(MPI_ERR_TYPE, std::string(use.argument) + ": the datatype is MPI.DATATYPE_NULL");
   Elements found = arrays_.bytes_of(given, use);
   const auto layout = TypeLayout::of(type);
   found.type = type;

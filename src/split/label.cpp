@@ -44,6 +44,8 @@ Label::Label(Kind kind, const void* data, std::size_t count, std::size_t width)
   if (kind == Kind::floating_numbers ? !is_of_floats : width == 0) {
     detail::throw_error(MPI_ERR_ARG, "wisp::Label: width = {} is none of such numbers", width);
   }
+  if (data == nullptr && !bytes_.empty())
+    detail::throw_error(MPI_ERR_ARG, "wisp::Label: data is null for {} numbers", count);
   if (!bytes_.empty()) std::memcpy(bytes_.data(), data, bytes_.size());
   if (kind_ == Kind::floating_numbers) unify_equal_numbers();
 }

@@ -86,6 +86,7 @@ class CudaDriver {
 std::atomic<const CudaDriver*> cuda = nullptr;
 
 bool ask_cuda(const void* address) {
+  std::atomic_thread_fence(std::memory_order_acquire);  // another thread may have found it just now
   return cuda.load(std::memory_order_relaxed)->is_on_device(address);
 }
 

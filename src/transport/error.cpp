@@ -67,9 +67,13 @@ void throw_outside(int error_class, const char* call, const char* argument, long
                            : formatted("{}: {} = {} is outside {}..{}", call, argument, value, first, last));
 }
 
+bool is_of_size(int error) noexcept {
+  return class_of(error) == MPI_ERR_TRUNCATE;
+}
+
 void throw_message_error(const Message& message) {
   using Expecting = Message::Expecting;
-  if (message.expecting != Expecting::nothing && class_of(message.error) == MPI_ERR_TRUNCATE) {
+  if (message.expecting != Expecting::nothing && is_of_size(message.error)) {
     const std::size_t came = message.envelope.bytes;
     if (message.expecting == Expecting::equal_sizes) {
       throw_unequal_sizes(message.operation, message.rank, came, message.expected);
@@ -78,6 +82,10 @@ void throw_message_error(const Message& message) {
       const bool has_header = came != unknown_size && came >= header_bytes;
       throw_unequal_sizes(message.operation, message.rank, has_header ? came - header_bytes : came,
                           message.expected - header_bytes);
+    }
+    if (message.expecting == Expecting::blocks) {
+      throw_error(MPI_ERR_TRUNCATE, "{}: rank {} sends {} bytes where {} are due", message.operation,
+                  message.rank, text_of_size(came, message.expected), message.expected);
     }
     if (message.expecting == Expecting::own_block) {
       throw_size_error(message.operation, message.rank, message.expected, came);

@@ -324,7 +324,7 @@ int MpiEngine::test_only() {
     if (code == MPI_SUCCESS) status.MPI_ERROR = MPI_SUCCESS;
     if (status.MPI_ERROR == MPI_ERR_PENDING)
       continue;  // where another one failed, MPICH leaves those behind it
-    statuses_[as_size(taken)] = status;
+    if (taken != i) statuses_[as_size(taken)] = status;
     indices_[as_size(taken++)] = i;
   }
   return taken;
@@ -365,7 +365,8 @@ int MpiEngine::test_some() {
     complete(message);
     kept = std::min(kept, slot);
   }
-  for (std::size_t i = kept + 1; i < messages_.size(); ++i) {
+  const std::size_t left = messages_.size() - as_size(completed);
+  for (std::size_t i = kept + 1; kept < left; ++i) {
     if (messages_[i] == nullptr) continue;
     messages_[kept] = messages_[i];
     requests_[kept] = requests_[i];
@@ -425,18 +426,19 @@ void MpiEngine::forget(Message& message) noexcept {
   std::erase_if(held_, [&](const Ready& ready) { return ready.message == &message; });
 }
 
-void MpiEngine::finish(Message& message) noexcept {
+void MpiEngine::finish(Message& message, bool is_world_gone) noexcept {
   if (is_closed_ || std::ranges::find(messages_, &message) == messages_.end()) return;
   message.waiter = nullptr;
   message.remaining = nullptr;
-  // Who is about to be dropped with it is not resumed; several threads may be in here at a time.
+  // What else is about to be dropped is not resumed; several threads may be in here at a time.
   const World* const dropped = message.world;
-  ending_.push_back(dropped);
+  if (is_world_gone) ending_.push_back(dropped);
   try {
     run_until([&] { return message.done; });
   } catch (const std::exception& error) {
     std::fprintf(stderr, "wisp: a message that is still being sent is given up: %s\n", error.what());
   }
+  if (!is_world_gone) return;
   ending_.erase(std::ranges::find(ending_, dropped));
   ready_.insert(ready_.end(), held_.begin(), held_.end());
   held_.clear();

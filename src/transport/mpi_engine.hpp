@@ -58,8 +58,8 @@ class MpiEngine final : public Engine {
   using Clock = std::chrono::steady_clock;
   /// A receive may end by itself until then.
   void abandon(Message& message, Clock::time_point patience_ends = {}) noexcept;
-  /// Until MPI is done with a message that nobody goes on with.
-  void finish(Message& message) noexcept;
+  /// Until MPI is done with a message that nobody goes on with, maybe as all of its World is being dropped.
+  void finish(Message& message, bool is_world_gone) noexcept;
   void forget(Message& message) noexcept;
 
   void register_closable(Closable& closable) { closables_.push_back(&closable); }

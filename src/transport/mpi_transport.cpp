@@ -58,7 +58,7 @@ void MpiTransport::abandon(Message& message) noexcept {
   // Also when the communicator is gone, MPI goes on reading what it sends, and it gives up no collective (no
   // receive, and without a peer). What has been sent to here comes, and its sender may wait for that.
   const bool is_collective = message.peer < 0;
-  if (!message.is_receive && (is_closed_ || is_collective)) engine_->finish(message);
+  if (!message.is_receive && (is_closed_ || is_collective)) engine_->finish(message, is_closed_);
   if (!is_closed_) return engine_->abandon(message);
   using Clock = MpiEngine::Clock;
   if (patience_ends_ == Clock::time_point()) patience_ends_ = Clock::now() + std::chrono::seconds(1);

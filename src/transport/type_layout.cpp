@@ -101,7 +101,10 @@ TypeLayout asked_of_mpi(MPI_Datatype type) {
                                        MPI_OFFSET,
                                        MPI_COUNT,
                                        MPI_C_FLOAT_COMPLEX,
-                                       MPI_C_DOUBLE_COMPLEX};
+                                       MPI_C_DOUBLE_COMPLEX,
+                                       MPI_LONG_DOUBLE,
+                                       MPI_2INT,
+                                       MPI_FLOAT_INT};
   static std::array<std::atomic<std::size_t>, std::size(types)> sizes{};
   const auto found = std::ranges::find(types, type);
   if (found == std::end(types) || type == MPI_DATATYPE_NULL) return 0;
@@ -116,20 +119,17 @@ TypeLayout asked_of_mpi(MPI_Datatype type) {
 }  // namespace
 
 [[gnu::hot]] std::size_t plain_size_of(MPI_Datatype type) {
+  // Those that are used most come first.
   if (type == MPI_DOUBLE) return 8;
-  if (type == MPI_BYTE || type == MPI_PACKED || type == MPI_CHAR || type == MPI_UNSIGNED_CHAR ||
-      type == MPI_INT8_T || type == MPI_UINT8_T) {
-    return 1;
-  }
-  if (type == MPI_INT || type == MPI_UNSIGNED || type == MPI_FLOAT || type == MPI_INT32_T ||
-      type == MPI_UINT32_T) {
-    return 4;
-  }
+  if (type == MPI_INT || type == MPI_FLOAT) return 4;
+  if (type == MPI_BYTE || type == MPI_CHAR) return 1;
+  if (type == MPI_LONG || type == MPI_UNSIGNED_LONG) return sizeof(long);
+  if (type == MPI_PACKED || type == MPI_UNSIGNED_CHAR || type == MPI_INT8_T || type == MPI_UINT8_T) return 1;
+  if (type == MPI_UNSIGNED || type == MPI_INT32_T || type == MPI_UINT32_T) return 4;
   if (type == MPI_LONG_LONG || type == MPI_UNSIGNED_LONG_LONG || type == MPI_INT64_T ||
       type == MPI_UINT64_T) {
     return 8;
   }
-  if (type == MPI_LONG || type == MPI_UNSIGNED_LONG) return sizeof(long);
   return other_plain_size_of(type);
 }
 

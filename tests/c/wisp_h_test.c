@@ -246,7 +246,10 @@ static void test_exchange(void) {
       strcmp(WISP_Error_message(),
              "WISP_Exchange_c: displacement 4611686018427387904 of block 1 of sendbuf is further than memory "
              "reaches") == 0);
+  const WISP_Arrivals freed = arrivals;
   OK(WISP_Arrivals_free(&arrivals));
+  EXPECT(WISP_Arrivals_create(NULL) == MPI_ERR_ARG); /* makes none in its place */
+  EXPECT(WISP_Arrivals_count(freed, &blocks) == MPI_ERR_ARG);
   EXPECT(arrivals == WISP_ARRIVALS_NULL);
 }
 

@@ -44,6 +44,17 @@ TEST(FaultsMpiTest, ACommunicatorOfSplitHasAsManyTagsAsTheWorld) {
   EXPECT_EQ(Comm::attach(split.get()).tag_upper_bound(), world().tag_upper_bound());
 }
 
+TEST(FaultsMpiTest, ATagThatMpiHasNotIsAnErrorBeforeACommunicatorIsMade) {
+  for (const Comm& comm : {world(), Comm::attach(MPI_COMM_WORLD)}) {
+    try {
+      comm.to_mpi(-1);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).substr(0, 30), "wisp::Comm::to_mpi: tag = -1 i");
+    }
+  }
+}
+
 TEST(FaultsMpiTest, AWildcardThatIsPendingWhenItsCommunicatorIsFreedDoesNotHarmOthers) {
   OwnComm split(split_of_world());
   int value = 0;

@@ -234,6 +234,9 @@ TEST(LifetimesMpiTest, CommunicatorsThatAreEmptyOrMovedFromRefuseAllCalls) {
     EXPECT_THROW(static_cast<void>(none.translate(0, taken)), Error);
     EXPECT_THROW(none.create_group(std::vector<int>{0}), Error);
     EXPECT_THROW(none.barrier(), Error);
+    EXPECT_THROW(Chain(none).barrier(), Error);
+    EXPECT_THROW(static_cast<void>(split(none, 1)), Error);
+    EXPECT_THROW(static_cast<void>(two_level(none, 1)), Error);
   }
   EXPECT_THROW(Chain().run(nothing()), Error);
   EXPECT_THROW(static_cast<void>(Chain().start(nothing())), Error);

@@ -1,9 +1,14 @@
 /* A function that MPI_Finalize calls, as libraries have them to close their files: it makes a communicator
-   and uses it. Another attribute is deleted before. */
+   and uses it, and waits for what is in flight. Another attribute is deleted before. */
 #include <mpi.h>
 #include <stdio.h>
 
+static MPI_Request late;
+static int late_sum;
+
 static int at_end(MPI_Comm self, int keyval, void* value, void* state) {
+  MPI_Wait(&late, MPI_STATUS_IGNORE);
+  printf("%d came late\n", late_sum);
   MPI_Comm own;
   MPI_Comm_dup(MPI_COMM_WORLD, &own);
   int sum = 0;
@@ -28,6 +33,7 @@ int main(int argc, char** argv) {
   int one = 1;
   for (int i = 0; i < 20; ++i) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Comm_set_attr(MPI_COMM_SELF, other, NULL);
+  MPI_Iallreduce(&one, &late_sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &late);
   MPI_Finalize();
   return 0;
 }

@@ -186,6 +186,10 @@ class Programs(unittest.TestCase):
             if name == "below":
                 by_wisp, by_mpi = taken(said)["bcast"]
         # One above has all calls, and MPI gets them of it; one below has those that are left to MPI.
+        settings[0] = "WISP_PRELOAD=bcast,ibcast"  # needs threads; the tool sees the program begin all the same
+        code, written, said = launch(["env", f"LD_PRELOAD={library}:{tool}", *settings, *program], 3)
+        self.assertEqual((code, written), (0, written_by_native), said)
+        self.assertIn("the tool saw", said)
         self.assertEqual(seen["above"], seen["alone"])
         self.assertGreater(by_wisp, 0)
         self.assertLess(seen["below"], seen["alone"])

@@ -6,9 +6,11 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import weakref
 from typing import Any
 
@@ -271,6 +273,36 @@ class RequestsTest(WispTest):
         done.set()
         thread.join()
         self.assertGreater(steps, 5)
+
+    def test_a_wait_that_lasts_says_why(self) -> None:
+        if self.world.size != 2:
+            return
+        mpi = MPI.COMM_WORLD.Dup()
+        with unittest.mock.patch.dict(os.environ, WISP_STALL_SECONDS="0.5"):
+            patient = wisp.Comm(mpi)
+        text = b""
+        with tempfile.NamedTemporaryFile() as said:
+            name = MPI.COMM_WORLD.bcast(said.name)
+            word = np.zeros(1)
+            if self.world.rank == 0:
+                kept = os.dup(2)
+                os.dup2(said.fileno(), 2)
+                try:
+                    patient.Recv(word, 1)
+                finally:
+                    os.dup2(kept, 2)
+                    os.close(kept)
+                said.seek(0)
+                text = said.read()
+            else:
+                end = time.monotonic() + 60
+                while os.path.getsize(name) == 0 and time.monotonic() < end:
+                    time.sleep(0.1)
+                patient.Send(word, 0)
+            MPI.COMM_WORLD.Barrier()
+        mpi.Free()
+        if self.world.rank == 0:
+            self.assertIn(b"rank 0 waits in wisp::Comm", text)
 
     def test_two_threads_wait_on_two_communicators(self) -> None:
         comms = [self.world.range(0, self.world.size - 1) for _ in range(2)]

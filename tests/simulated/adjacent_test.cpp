@@ -147,6 +147,21 @@ TEST(AdjacentTest, APersistentOneRunsAgainBesideOthers) {
   });
 }
 
+TEST(AdjacentTest, AMessageOfSeveralBlocksThatIsTooShortIsAnError) {
+  const std::string said = test::error_of(2, [](Comm comm) -> Task<> {
+    const std::vector<int> both(2, 1 - comm.rank()), ones = {1, 1}, threes = {3, 3}, begins = {3, 0},
+                                                     none = {0, 0};
+    const Neighborhood on = Neighborhood::adjacent(comm, both, both);
+    std::vector<int> sent(2, 7), received(6, -1);
+    if (comm.rank() == 0) {
+      co_await neighbor_alltoallv(on, {sent, none}, {received, threes, begins});
+    } else {
+      co_await neighbor_alltoallv(on, {sent, ones}, {received, none});
+    }
+  });
+  EXPECT_EQ(said, "wisp::neighbor_alltoallv: rank 1 sends 8 bytes where 24 are due");
+}
+
 TEST(AdjacentTest, SaysWhatIsWrong) {
   const auto error = [](int ranks, auto program) {
     SimulationOptions cluster;

@@ -143,9 +143,10 @@ TEST(FailuresTest, ATimeThatIsNoneIsAnError) {
     cluster.*member = value;
     return test::error_of([&] { simulate(cluster, [](Comm) -> Task<> { co_return; }); });
   };
-  EXPECT_EQ(error(&SimulationOptions::joining, std::nan("")), "wisp::simulate: joining = nan is none");
-  EXPECT_EQ(error(&SimulationOptions::latency, -1), "wisp::simulate: latency = -1 is none");
-  EXPECT_EQ(error(&SimulationOptions::bandwidth, 0), "wisp::simulate: bandwidth = 0 is none");
+  EXPECT_EQ(error(&SimulationOptions::joining, std::nan("")),
+            "wisp::simulate: joining = nan is no number from 0");
+  EXPECT_EQ(error(&SimulationOptions::latency, -1), "wisp::simulate: latency = -1 is no number from 0");
+  EXPECT_EQ(error(&SimulationOptions::bandwidth, 0), "wisp::simulate: bandwidth = 0 is no number above 0");
 }
 
 TEST(FailuresTest, AStopOfNobodyIsAnError) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "clusters.hpp"
@@ -15,6 +16,8 @@
 #include "wisp/comm.hpp"
 #include "wisp/simulate.hpp"
 #include "wisp/split.hpp"
+#include "wisp/status.hpp"
+#include "wisp/torus.hpp"
 
 namespace wisp {
 namespace {
@@ -185,6 +188,50 @@ TEST(FaultsTest, CountsAndPlacesBeyondAllMemoryAreErrors) {
             "wisp::bcast: buffer has 2147483648 elements of 8589934592 bytes, more than memory can hold");
   MPI_Type_free(&large);
   EXPECT_THROW(Strided<int>(&value, 2, std::ptrdiff_t{1} << 62), Error);
+}
+
+TEST(FaultsTest, AnErrorNamesTheSideOfACallThatIsWrong) {
+  std::vector<int> x(3), y(3), z(2);
+  const auto error = [](auto operation) {
+    return error_of(3, [operation](Comm comm) -> Task<> { co_await operation(comm); });
+  };
+  EXPECT_EQ(error([&](Comm comm) { return sendrecv(comm, x, 1, -1, y, 1, 0); }).substr(0, 29),
+            "wisp::sendrecv: send_tag = -1");
+  EXPECT_EQ(error([&](Comm comm) { return sendrecv(comm, x, 1, 0, y, 1, -7); }).substr(0, 32),
+            "wisp::sendrecv: receive_tag = -7");
+  EXPECT_EQ(error([&](Comm comm) {
+              return sendrecv(comm, {nullptr, 2, MPI_INT}, 1, 0, y, 1, 0);
+            }),
+            "wisp::sendrecv: the buffer to send is null, but has 2 elements");
+  EXPECT_EQ(error([&](Comm comm) {
+              return sendrecv(comm, x, 1, 0, {&y, 3, MPI_DATATYPE_NULL}, 1, 0);
+            }),
+            "wisp::sendrecv: the datatype to receive = MPI_DATATYPE_NULL");
+  EXPECT_EQ(error([&](Comm comm) { return scan_and_bcast(comm, x, y, z, MPI_SUM); }),
+            "wisp::scan_and_bcast: send has 3 elements, but total has 2");
+  EXPECT_EQ(error([&](Comm comm) { return scan_and_bcast(comm, x, y, y, MPI_SUM); }),
+            "wisp::scan_and_bcast: scan and total are one buffer");
+  EXPECT_EQ(error([&](Comm comm) { return double_scan(Chain(comm), x, z, y, MPI_SUM); }),
+            "wisp::Chain::double_scan: send has 3 elements, but before has 2");
+  EXPECT_EQ(error([&](Comm comm) { return double_scan(Chain(comm), x, y, y, MPI_SUM); }),
+            "wisp::Chain::double_scan: before and after are one buffer");
+}
+
+TEST(FaultsTest, WhatIsNothingIsAnErrorThatSaysSo) {
+  const auto error = [](auto call) -> std::string {
+    try {
+      call();
+    } catch (const Error& wrong) {
+      return wrong.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(error([] { return simulate({.ranks = 2}, {}); }), "wisp::simulate: program is an empty function");
+  EXPECT_EQ(error([] { return Status().count(MPI_DATATYPE_NULL); }),
+            "wisp::Status::count: type = MPI_DATATYPE_NULL");
+  EXPECT_EQ(error([] { return Label(Label::Kind::signed_numbers, nullptr, 2, 4); }),
+            "wisp::Label: data is null for 2 numbers");
+  EXPECT_NE(error([] { return Torus({2, 3}).shifts(0, Offsets({{1}, {2}})); }), "none");
 }
 
 /// Collectives compare what the ranks call for as long as this lives.

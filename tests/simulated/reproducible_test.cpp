@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clusters.hpp"
@@ -117,6 +119,26 @@ TEST(ReproducibleTest, ScansAreByDoublingDistancesOnEveryMachine) {
           expect_bits(sum, due[as_size(comm.rank())], "scan_and_bcast");
           expect_bits(total, due.back(), "its total");
         });
+      }
+    }
+  }
+}
+
+/// max(NaN, 1) is not max(1, NaN), nor max(0, -0) max(-0, 0).
+TEST(ReproducibleTest, AllRanksHaveTheSameResultOfAnAllreduceWhateverItIs) {
+  for (int p = 1; p <= 17; ++p) {
+    for (const std::string_view algorithm : algorithms_of("allreduce")) {
+      if (algorithm == "two_level") continue;
+      for (int special = 0; special < p; ++special) {
+        std::vector<Floats> results(as_size(p), Floats(4));
+        simulate(test::cluster_of(p, 0), [&](Comm comm) -> Task<> {
+          const bool is_special = comm.rank() == special;
+          const Floats mine = {is_special ? std::nanf("") : 1, is_special ? -0.0F : 0.0F,
+                               is_special ? 0.0F : -0.0F, is_special ? std::nanf("") : std::nanf("7")};
+          co_await allreduce(comm, mine, results[as_size(comm.rank())], special % 2 == 0 ? MPI_MAX : MPI_MIN,
+                             {.algorithm = algorithm});
+        });
+        for (const Floats& result : results) expect_bits(result, results.front(), std::string(algorithm));
       }
     }
   }

@@ -17,27 +17,27 @@ namespace wisp::detail {
 class FramePool {
  public:
   [[gnu::hot]] static void* allocate(std::size_t bytes) {
-    live_ += bytes;
-    peak_ = std::max(peak_, live_);
+    mine_.live += bytes;
+    mine_.peak = std::max(mine_.peak, mine_.live);
     return take(bytes);
   }
   static void release(void* memory, std::size_t bytes) noexcept {
-    live_ -= bytes;
+    mine_.live -= bytes;
     give_back(memory, bytes);
   }
 
   /// Bytes that are in use, and the most that have been since `begin_peak`.
-  static std::size_t live_bytes() noexcept { return live_; }
-  static std::size_t peak_bytes() noexcept { return peak_; }
-  static void begin_peak() noexcept { peak_ = live_; }
+  static std::size_t live_bytes() noexcept { return mine_.live; }
+  static std::size_t peak_bytes() noexcept { return mine_.peak; }
+  static void begin_peak() noexcept { mine_.peak = mine_.live; }
 
   /// The same memory, not counted: what a simulated network holds is no rank's.
   [[gnu::hot]] static void* take(std::size_t bytes) {
     const std::size_t index = class_of(bytes);
     if (index >= class_count) return allocate_large(bytes);
-    Block* block = heads_->small[index];
+    Block* block = mine_.heads->small[index];
     if (block == nullptr) return ::operator new((index + 1) * granule);
-    heads_->small[index] = block->next;
+    mine_.heads->small[index] = block->next;
     return block;
   }
 
@@ -47,34 +47,34 @@ class FramePool {
       release_large(memory, bytes);
       return;
     }
-    Block* head = heads_->small[index];
+    Block* head = mine_.heads->small[index];
     const std::size_t resting = head == nullptr ? 0 : head->resting;
     // Threads that give back what others took would rest without bound.
-    if (resting * (index + 1) * granule >= most_of_class_at_rest_ || (head == nullptr && !has_heads())) {
+    if (resting * (index + 1) * granule >= mine_.most_of_class_at_rest || (head == nullptr && !has_heads())) {
       ::operator delete(memory);
     } else {
-      heads_->small[index] = ::new (memory) Block{head, resting + 1};
+      mine_.heads->small[index] = ::new (memory) Block{head, resting + 1};
     }
   }
 
   /// So many bytes of each size may rest here: 16 MiB, unless a thread needs more again and again.
-  static void let_rest(std::size_t bytes) noexcept { most_of_class_at_rest_ = bytes; }
+  static void let_rest(std::size_t bytes) noexcept { mine_.most_of_class_at_rest = bytes; }
 
   /// Frees what rests here: whoever comes next finds memory as in a new process, side by side.
   static void clear() noexcept {
-    if (heads_ == &no_heads_) return;
+    if (mine_.heads == &no_heads_) return;
     const auto free_all = [](Block*& head) {
       while (head != nullptr) ::operator delete(std::exchange(head, head->next));
     };
-    for (Block*& head : heads_->small) free_all(head);
-    for (Block*& head : heads_->large) free_all(head);
-    at_rest_ = 0;
+    for (Block*& head : mine_.heads->small) free_all(head);
+    for (Block*& head : mine_.heads->large) free_all(head);
+    mine_.at_rest = 0;
   }
 
   /// How many blocks of this size rest here.
   static std::size_t resting_blocks(std::size_t bytes) noexcept {
     const std::size_t index = class_of(bytes);
-    const Block* head = index < class_count ? heads_->small[index] : nullptr;
+    const Block* head = index < class_count ? mine_.heads->small[index] : nullptr;
     return head == nullptr ? 0 : head->resting;
   }
 
@@ -124,29 +124,29 @@ class FramePool {
   static void* allocate_large(std::size_t bytes) {
     if (!is_pooled(bytes)) return ::operator new(bytes);
     const LargeClass of = large_class_of(bytes);
-    Block* block = heads_->large[of.index];
+    Block* block = mine_.heads->large[of.index];
     if (block == nullptr) return ::operator new(of.bytes);
-    heads_->large[of.index] = block->next;
-    at_rest_ -= of.bytes;
+    mine_.heads->large[of.index] = block->next;
+    mine_.at_rest -= of.bytes;
     return block;
   }
 
   static void release_large(void* memory, std::size_t bytes) noexcept {
-    if (!is_pooled(bytes) || at_rest_ + bytes > most_at_rest || !has_heads()) {
+    if (!is_pooled(bytes) || mine_.at_rest + bytes > most_at_rest || !has_heads()) {
       ::operator delete(memory);
       return;
     }
     const LargeClass of = large_class_of(bytes);
-    at_rest_ += of.bytes;
-    heads_->large[of.index] = ::new (memory) Block{heads_->large[of.index]};
+    mine_.at_rest += of.bytes;
+    mine_.heads->large[of.index] = ::new (memory) Block{mine_.heads->large[of.index]};
   }
 
   /// Frees what rests here; afterwards nothing does.
   static void end() noexcept {
     clear();
-    if (heads_ != &no_heads_) delete std::exchange(heads_, &no_heads_);
-    most_of_class_at_rest_ = 0;
-    at_rest_ = most_at_rest;
+    if (mine_.heads != &no_heads_) delete std::exchange(mine_.heads, &no_heads_);
+    mine_.most_of_class_at_rest = 0;
+    mine_.at_rest = most_at_rest;
   }
 
   struct Heads {
@@ -156,23 +156,26 @@ class FramePool {
 
   /// Whether there are lists for blocks to rest in: made for the first that comes.
   static bool has_heads() noexcept {
-    return heads_ != &no_heads_ || make_heads();
+    return mine_.heads != &no_heads_ || make_heads();
   }
   [[gnu::noinline, gnu::cold]] static bool make_heads() noexcept {
     auto* made = new (std::nothrow) Heads{};
     if (made == nullptr) return false;
-    heads_ = made;
+    mine_.heads = made;
     at_thread_end<&FramePool::end>();
     return true;
   }
 
   // Apart from the thread's variables: of those, libraries that are loaded later get few bytes.
   static inline constinit Heads no_heads_ = {};  ///< always empty
-  static inline constinit thread_local Heads* heads_ = &no_heads_;
-  static inline constinit thread_local std::size_t most_of_class_at_rest_ = std::size_t{16} << 20;
-  static inline constinit thread_local std::size_t at_rest_ = 0;
-  static inline constinit thread_local std::size_t live_ = 0;
-  static inline constinit thread_local std::size_t peak_ = 0;
+  struct OfThread {
+    Heads* heads;
+    std::size_t most_of_class_at_rest;
+    std::size_t at_rest;
+    std::size_t live;
+    std::size_t peak;
+  };
+  static inline constinit thread_local OfThread mine_ = {&no_heads_, std::size_t{16} << 20, 0, 0, 0};
 };
 
 /// For standard containers and shared objects that live as short as a call.
