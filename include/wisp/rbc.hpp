@@ -130,10 +130,11 @@ class Request {
   Request() = default;
   Request(wisp::Request request, Comm comm)
       : state_(new State{std::move(request), std::move(comm), MPI_REQUEST_NULL}) {}
-  explicit Request(MPI_Request request) : state_(new State{{}, {}, request}) {}
+  Request(MPI_Request request, Comm comm) : state_(new State{{}, std::move(comm), request}) {}
 
   int test(int* flag, MPI_Status* status) {
     if (state_ != nullptr && state_->of_mpi != MPI_REQUEST_NULL) {
+      wisp::detail::look(state_->comm.on());
       return MPI_Test(&state_->of_mpi, flag, status);
     }
     const bool is_done = has_ended();
@@ -142,7 +143,8 @@ class Request {
     return MPI_SUCCESS;
   }
   int wait(MPI_Status* status) {
-    if (state_ != nullptr && state_->of_mpi != MPI_REQUEST_NULL) return MPI_Wait(&state_->of_mpi, status);
+    if (state_ != nullptr && state_->of_mpi != MPI_REQUEST_NULL)
+      return wisp::detail::wait_for_mpi(state_->comm.on(), &state_->of_mpi, status);
     if (state_ != nullptr && !state_->ended) state_->ended = state_->request.wait();
     put(take(), status);
     return MPI_SUCCESS;
@@ -152,6 +154,7 @@ class Request {
     if (state_ == nullptr) return true;
     if (state_->of_mpi != MPI_REQUEST_NULL) {
       int flag = 0;
+      wisp::detail::look(state_->comm.on());
       wisp::detail::check_mpi(MPI_Request_get_status(state_->of_mpi, &flag, MPI_STATUS_IGNORE),
                               "MPI_Request_get_status");
       return flag != 0;
@@ -437,7 +440,7 @@ inline int Testall(int count, MPI_Request requests[], int* flag, MPI_Status* sta
   WISP_RBC_NONBLOCKING(I##name, name, RBC_I##TAG##_TAG, if (_internal::forwards(comm)) {                           \
     MPI_Request of_mpi = MPI_REQUEST_NULL;                                                                         \
     const int code = MPI_I##name(WISP_RBC_LIST names comm.get(), &of_mpi);                                         \
-    *request = Request(of_mpi);                                                                                    \
+    *request = Request(of_mpi, comm);                                                                              \
     return code;                                                                                                   \
   }, parameters, arguments)
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <mpi.h>
+
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -73,12 +75,16 @@ class RunningTask {
 
 }  // namespace detail
 
+class Comm;
 struct Completion;
 class Request;
 
 namespace detail {
 /// As `test`, of a wait of one's own, which tells the engine itself for how long nothing has `moved`.
 std::optional<Status> test_in_wait(Request& request, bool& moved);
+/// Moves what is in flight; so does a wait for a request of MPI's own, whose code it gives.
+void look(const Comm& comm);
+int wait_for_mpi(const Comm& comm, MPI_Request* request, MPI_Status* status);
 }  // namespace detail
 
 /// An operation that was started and may still be running. `test` and `wait` drive all operations of the

@@ -2,7 +2,6 @@
 
 import pickle
 import struct
-import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import reduce as joined
 from operator import index
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from ._core import Comm, Error, Request
+from ._core import Comm, Error, Request, _wait_any
 from ._labels import Label, ordered_bytes
 
 _SIZE = struct.Struct("q")
@@ -339,15 +338,7 @@ def wait_all(requests: "Iterable[Request[Any]]") -> list[Any]:
 
 def wait_any(requests: "Iterable[Request[Any]]") -> "tuple[int, Any] | None":
     """Waits for one that is active, and gives its index and what it gives; None if none is active."""
-    all_of_them = list(requests)
-    while any(request.active for request in all_of_them):
-        for i, request in enumerate(all_of_them):
-            if request.active:
-                value = request.test()
-                if not request.active:
-                    return i, value
-        time.sleep(0)
-    return None
+    return _wait_any(list(requests))
 
 
 for _function in (

@@ -74,7 +74,8 @@ TwoSaid said_of_same_call(const char* call, const Difference& found) {
 }
 
 Said said_of(const Alike& mine) {
-  return {mine.root, mine.bytes, number_of(mine.op), number_of_types(mine)};
+  constexpr int kinds = 4;
+  return {mine.root, mine.bytes, number_of(mine.op) * kinds + mine.kind, number_of_types(mine)};
 }
 
 void throw_difference(const char* call, const Difference& found) {

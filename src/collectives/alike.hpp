@@ -20,6 +20,7 @@ struct Alike {
   MPI_Op op = MPI_OP_NULL;
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of its elements
   std::string_view algorithm;             ///< named or chosen
+  int kind = 0;                           ///< of the operator
 };
 
 inline std::int64_t signed_of(std::size_t bytes) {

@@ -71,7 +71,9 @@ struct Arguments {
   }
   /// Whether they are joined by MPI or by a function of the program's, neither of which can read a device.
   bool is_joined_on_device() const { return !op.is_null() && is_on_device(); }
-  Alike alike(std::string_view algorithm) const { return {root, bytes, op.mpi_op(), type, algorithm}; }
+  Alike alike(std::string_view algorithm) const {
+    return {root, bytes, op.mpi_op(), type, algorithm, static_cast<int>(kind)};
+  }
   void own_arguments(KeptArguments& kept);
 };
 

@@ -38,29 +38,20 @@ class SideSum {
         exclusive_result_(results.exclusive.address),
         is_before_(side == Side::before),
         gives_inclusive_(is_given(results.inclusive)),
-        wants_exclusive_(is_given(results.exclusive)) {
-    // In any order, what comes first may become the result where it is.
-    takes_over_ = is_before_ && of.commutes() && inclusive_result_ != of.send.address && !wants_exclusive_;
-  }
+        wants_exclusive_(is_given(results.exclusive)) {}
   /// The sum without this rank's own is kept in `exclusive`, which exists where there are such ranks.
   SideSum(Side side, const ConstBuffer& mine, const Operator& op, ScratchVector& exclusive)
       : inclusive_(mine, op), kept_(&exclusive), is_before_(side == Side::before), wants_exclusive_(true) {}
 
   static constexpr bool exists = true;
-  Buffer incoming() {
-    if (!takes_over_) return inclusive_.incoming();
-    const ConstBuffer like = inclusive_.value();
-    return {inclusive_result_, like.count, like.type};
-  }
+  Buffer incoming() { return inclusive_.incoming(); }
   ConstBuffer outgoing() const { return inclusive_.value(); }
 
   /// After a round. The inclusive sum is looked at again only if it is passed on, or a result.
   void join(bool is_passed_on) {
     const bool wants_inclusive = is_passed_on || gives_inclusive_;
     ScratchVector& incoming = inclusive_.incoming_memory();
-    if (std::exchange(takes_over_, false)) {
-      inclusive_.append(inclusive_result_);
-    } else if (is_before_) {
+    if (is_before_) {
       if (wants_inclusive) inclusive_.prepend(incoming.data());
       if (wants_exclusive_) join_exclusive(incoming);
     } else {
@@ -101,7 +92,6 @@ class SideSum {
   bool is_before_;
   bool gives_inclusive_ = false;
   bool wants_exclusive_;
-  bool takes_over_ = false;
 };
 
 /// A side that nobody asks for.

@@ -99,8 +99,12 @@ constinit const Collective reduce_scatter_row{.name = "reduce_scatter",
   own.type = all.type;
   // What all ranks know: a rank may have room behind the blocks.
   all.count = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) all.count += detail::as_size(counts[i]);
-  call.items(op, own).operands(all, own, op);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const std::size_t count = detail::as_size(counts[i]);
+    call.items(op, {all.address, count, all.type});
+    all.count += count;
+  }
+  call.operands(all, own, op);
   call.more().send = blocks;
   return detail::make_operation(comm, detail::reduce_scatter_row, options, std::move(call));
 }

@@ -114,6 +114,11 @@ class ScanOverTree {
     } else {
       co_await channel_.post_receive(total, tree.parent());
     }
+    // What the last rank has is the total, not what rounds as another order of sums does.
+    if (channel_.rank() == channel_.size() - 1 && is_given(results_.inclusive)) {
+      copy_elements(total.address, sums_.piece_of(results_.inclusive, piece).address, count, type,
+                    sums_.layout());
+    }
     for (const int child : {tree.left(), tree.right()}) {
       if (child >= 0) sends_.add(channel_.post_send(total, child));
     }

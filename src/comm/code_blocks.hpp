@@ -27,7 +27,7 @@ class CodeBlocks {
   static constexpr Number extension(Number of, int which) { return -(of << extension_bits | which); }
   static constexpr Number extended(Number number) { return -number >> extension_bits; }
   static constexpr int extension_of(Number number) {
-    return static_cast<int>(-number & ((1 << extension_bits) - 1));
+    return static_cast<int>(-number & ((Number{1} << extension_bits) - 1));
   }
 
   explicit CodeBlocks(int code_count) : code_count_(code_count) {}
@@ -114,7 +114,7 @@ class CodeBlocks {
     Number end() const { return first + static_cast<Number>(codes.size()); }
   };
 
-  static constexpr int extension_bits = 20;
+  static constexpr int extension_bits = 31;  // as many as an int counts
 
   static void mark(std::vector<bool>& held, Block& block, Number number) {
     block.is_held = true;

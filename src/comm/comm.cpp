@@ -213,7 +213,7 @@ detail::CommAccess::PersistentTag detail::CommAccess::persistent_tag(const Conte
   if (counters.persistent < of_a_context || context.kind == TagLayout::Kind::raw || members.empty()) {
     return {of, context.tag_of_persistent(operation)};
   }
-  const std::uint32_t place = (counters.persistent++ - of_a_context) % of_a_context;
+  const auto place = static_cast<std::uint32_t>((counters.persistent - of_a_context) % of_a_context);
   if (place == 0) {
     ContextPtr extension(new Context(context.world, context.kind));
     extension->numbers = context.numbers;
@@ -222,6 +222,7 @@ detail::CommAccess::PersistentTag detail::CommAccess::persistent_tag(const Conte
     context.world->add_numbered(*extension.get(), members);
     counters.more_persistent = std::move(extension);
   }
+  ++counters.persistent;
   return {counters.more_persistent, tags.encode_persistent_count(TagLayout::Kind::isolated, place)};
 }
 

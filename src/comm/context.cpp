@@ -3,6 +3,7 @@
 #include <atomic>
 #include <utility>
 
+#include "comm/describe.hpp"
 #include "comm/world.hpp"
 #include "trace/recorder.hpp"
 #include "transport/throw_error.hpp"
@@ -57,9 +58,29 @@ Group Context::group() const {
 [[gnu::hot]] int Context::tag_of_operation(const char* operation, std::optional<int> own_tag) {
   const EngineLock lock(world->engine(), operation);
   const TagLayout& tags = world->tags();
-  if (!own_tag) return tags.encode_count(kind, counters->collectives++);
+  if (!own_tag) {
+    const std::uint32_t count = counters->collectives++;
+    if (tags.begins_half_round(kind, count)) [[unlikely]]
+      end_previous(count);
+    return tags.encode_count(kind, count);
+  }
   check_within(MPI_ERR_TAG, operation, "own_tag", *own_tag, 0, tags.upper_bound(kind));
   return tags.encode(kind, TagLayout::Lane::own_tag, *own_tag);
+}
+
+void Context::end_previous(std::uint32_t count) {
+  Engine& engine = world->engine();
+  if (!engine.can_wait()) return;
+  engine.poll();  // what has come may go on
+  const auto is_in_flight = [&] {
+    bool is_found = false;
+    for_each_wait(*world, [&](const Message& message) {
+      is_found = is_found || (message.context != nullptr && message.context->counters == counters &&
+                              world->tags().is_before(message.tag, count, counters->collectives));
+    });
+    return is_found;
+  };
+  engine.run_until([&] { return !is_in_flight(); }, this);
 }
 
 bool Context::must_settle(int tag) {
@@ -80,7 +101,7 @@ int Context::tag_of_persistent(const char* operation) {
         "give the next ones tags of your own (own_tag), or a communicator of its own, as range(0, size - 1)",
         operation, tags.persistent_count(kind));
   }
-  return tags.encode_persistent_count(kind, counters->persistent++);
+  return tags.encode_persistent_count(kind, static_cast<std::uint32_t>(counters->persistent++));
 }
 
 WireTag Context::with_code(int tag, int code) const {
@@ -101,8 +122,10 @@ int Context::look_up(int peer) {
   const auto handle = task.handle();
   if (!handle) throw Error(MPI_ERR_ARG, "wisp::Comm::run: the task is empty, or has been moved from");
   handle.resume();
-  if (!handle.done()) {
-    Engine& engine = context->world->engine();
+  Engine& engine = context->world->engine();
+  if (handle.done()) {
+    engine.look_now_and_then();
+  } else {
     if (!engine.can_wait()) {
       throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the operation instead");
     }

@@ -24,7 +24,7 @@ class World;
 /// not meet.
 struct Counters {
   std::uint32_t collectives = 0;
-  std::uint32_t persistent = 0;
+  std::uint64_t persistent = 0;
   std::optional<std::uint32_t> meet_at;  ///< all members, at the first collective from this number on
   int extensions = 0;                    ///< contexts that were made for more of those
   ContextPtr more_persistent;  ///< whose tags the latest persistent collectives have, once its own are given
@@ -88,6 +88,10 @@ struct Context {
     counters->meet_at.reset();
     return true;
   }
+
+  /// Waits for what is in flight with a number of the half round that begins with `count`: a later collective
+  /// must not meet it.
+  void end_previous(std::uint32_t count);
 
   /// That of a persistent collective, which nobody else has; an error if all are given.
   int tag_of_persistent(const char* operation);

@@ -4,8 +4,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <numeric>
+#include <string>
 
 #include "transport/mpi_group.hpp"
+#include "transport/mpi_library.hpp"
 #include "transport/mpi_process.hpp"
 #include "transport/throw_error.hpp"
 #include "wisp/error.hpp"
@@ -39,9 +41,13 @@ std::vector<int> nodes_of_world(int size) {
     for (int rank = 0; rank < size; ++rank) nodes[as_size(rank)] = rank / on_node;
     return nodes;
   }
-  for (const char* here : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
-    if (number_of(here) == size) return nodes;  // all on one
-  }
+  // Not that of another MPI, which may be left in a shell.
+  const std::string version = library_version();
+  const bool is_open_mpi = version.find("Open MPI") != std::string::npos;
+  const bool is_mpich = version.starts_with("MPICH") || version.starts_with("Intel");
+  if ((!is_mpich && number_of("OMPI_COMM_WORLD_LOCAL_SIZE") == size) ||
+      (!is_open_mpi && number_of("MPI_LOCALNRANKS") == size))
+    return nodes;  // all on one
   const char* tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
   const char* distribution = std::getenv("SLURM_DISTRIBUTION");
   if (tasks == nullptr || distribution == nullptr) return {};

@@ -266,11 +266,18 @@ Task<Status> sendrecv_replace_task(const Comm& comm, const Buffer& buffer, int d
     const detail::TypeLayout layout = detail::TypeLayout::of(buffer.type);
     packed = detail::ScratchVector(buffer.count * layout.size);
     detail::pack(buffer, layout, packed.data());
-    sent = detail::send_owned(*CommAccess::context(comm).get(), packed, comm.group().to_world(destination),
-                              bare_tag_of(comm, send_tag), call);
+    detail::Context& context = *CommAccess::context(comm).get();
+    const int peer = comm.group().to_world(destination);
+    const int sent_tag = bare_tag_of(comm, send_tag);
+    constexpr std::size_t most_kept = 4096;  // whose memory nobody waits for
+    sent = packed.bytes() <= most_kept && context.world->transport().has_room_for_kept()
+               ? detail::send_owned(context, packed, peer, sent_tag, call)
+               : detail::post_send(context, {packed.data(), packed.bytes(), MPI_PACKED}, peer, sent_tag,
+                                   SendMode::standard, call);
   }
-  return finish(
-      {comm, std::move(sent), post_receive_of(comm, buffer, source, receive_tag, call), std::move(packed)});
+  InFlight messages(comm, std::move(sent), {}, std::move(packed));
+  messages.received = post_receive_of(comm, buffer, source, receive_tag, call);
+  return finish(std::move(messages));
 }
 
 /// Holds the engine for a call, whose arguments are not checked yet.
@@ -292,8 +299,10 @@ Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destina
 
 /// Blocks until the message is done; no coroutine is needed for one message.
 [[gnu::hot]] Status wait_for(const Comm& comm, const Posted& posted) {
-  if (!posted.done()) {
-    detail::Engine& engine = CommAccess::world(comm).engine();
+  detail::Engine& engine = CommAccess::world(comm).engine();
+  if (posted.done()) {
+    engine.look_now_and_then();
+  } else {
     if (!engine.can_wait()) {
       throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the message instead");
     }

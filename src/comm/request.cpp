@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "async/detached.hpp"
+#include "comm/comm_access.hpp"
 #include "comm/world.hpp"
 #include "trace/recorder.hpp"
 #include "transport/throw_error.hpp"
@@ -148,6 +149,21 @@ std::optional<Status> detail::test_in_wait(Request& request, bool& moved) {
     if (!active()) return {};  // another thread has taken it between two looks
   }
   return take(context);
+}
+
+void detail::look(const Comm& comm) {
+  const EngineLock lock = detail::lock(CommAccess::context(comm), "wisp::Request::test");
+  CommAccess::world(comm).engine().look();
+}
+
+int detail::wait_for_mpi(const Comm& comm, MPI_Request* request, MPI_Status* status) {
+  IdleLoop idle;
+  for (int polls_before_yield = IdleLoop::fewest_polls;; idle.pause(polls_before_yield)) {
+    int has_ended = 0;
+    const int code = MPI_Test(request, &has_ended, status);
+    if (has_ended != 0 || code != MPI_SUCCESS) return code;
+    look(comm);
+  }
 }
 
 void Request::free() {

@@ -41,7 +41,9 @@ bool SharedTransport::send_head(const ConstBuffer& buffer, int destination, Wire
                                 const char* operation) {
   const TypeLayout layout = TypeLayout::of(buffer.type);
   const std::size_t bytes = buffer.count * layout.size;
-  const bool is_within = mode == SendMode::standard && bytes <= largest_within;
+  // What goes to oneself may have to end before its receive.
+  const bool is_kept = destination == rank_ || inner_->has_room_for_kept();
+  const bool is_within = mode == SendMode::standard && bytes <= largest_within && is_kept;
   const Head head{tags_.number(tag), is_within ? 0 : 1, bytes};
   ScratchVector packed(sizeof head + (is_within ? bytes : 0));
   std::memcpy(packed.data(), &head, sizeof head);

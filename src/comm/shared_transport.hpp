@@ -22,8 +22,8 @@ namespace wisp::detail {
 /// Others than the user's, and those of raw communicators, travel as they are.
 class SharedTransport final : public ForwardingTransport {
  public:
-  SharedTransport(std::unique_ptr<Transport> inner, TagLayout tags)
-      : ForwardingTransport(std::move(inner)), tags_(tags) {}
+  SharedTransport(std::unique_ptr<Transport> inner, TagLayout tags, int rank)
+      : ForwardingTransport(std::move(inner)), tags_(tags), rank_(rank) {}
   ~SharedTransport() override;
 
   bool is_shared() const override { return true; }
@@ -58,6 +58,7 @@ class SharedTransport final : public ForwardingTransport {
   std::optional<Arrived> take_data(int source, WireTag tag);
 
   TagLayout tags_;
+  int rank_;
   std::deque<std::unique_ptr<Opening>> opening_;
   std::deque<Arrived> data_;  ///< that came to who looked for any message
 };

@@ -188,10 +188,11 @@ void Stall::hear_of_failures(const Now& now) {
   std::set<int> failed = world_.failures().ranks();
   for (const int rank : world_.transport().failed()) failed.insert(rank);
   if (!failed.empty() && world_.failures().end_waits_for(failed, failed)) return;
+  // Who is in no call of wisp has the question of before.
   std::set<int> peers;
   for (const Wait& wait : doing(now).waits) peers.insert(wait.peer);
   for (const int peer : peers) {
-    if (peer >= 0 && peer != world_.rank()) ask(peer);
+    if (peer >= 0 && peer != world_.rank() && unanswered_.insert(peer).second) ask(peer);
   }
 }
 
@@ -223,6 +224,7 @@ void Stall::handle(const ServiceMessages::Received& received, const Doing& mine)
                      answer_of(investigation, mine, world_.failures().told_to(received.source)));
       return;
     case Telling::answer: {
+      unanswered_.erase(received.source);
       const Doing doing = doing_in(reader);
       hear_answer(received.source, doing, told_in(reader), investigation == investigation_);
       return;

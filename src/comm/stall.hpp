@@ -78,6 +78,7 @@ class Stall final : public Attendant {
   std::chrono::milliseconds not_before_{0};  ///< of the same wait, after one that was none
   Clock::time_point looked_at_;              ///< the messages
   Clock::time_point next_hearing_;           ///< of failures
+  std::set<int> unanswered_;                 ///< whom it has asked for those
   std::map<int, Doing> known_;
   std::set<int> silent_;
   std::map<int, Clock::time_point> asked_;

@@ -124,7 +124,8 @@ bool environment_says_check() {
 }
 
 std::unique_ptr<Transport> World::shared(std::unique_ptr<Transport> transport, const Facts& facts) {
-  return std::make_unique<SharedTransport>(std::move(transport), TagLayout(facts.tag_upper_bound));
+  return std::make_unique<SharedTransport>(std::move(transport), TagLayout(facts.tag_upper_bound),
+                                           facts.rank);
 }
 
 World::World(std::unique_ptr<Transport> transport, const Facts& facts)

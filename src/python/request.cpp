@@ -151,12 +151,14 @@ nb::object OwnRequest::wait_for_value(nb::handle into) {
   return value(told(wait(), to_tell));
 }
 
-nb::object OwnRequest::test(nb::handle into) {
+nb::object OwnRequest::test(nb::handle into, bool* moved) {
   MPI_Status* const to_tell = status_in(into);
   check_can_wait("wisp::Request::test");
   std::optional<Status> status;
   try {
-    status = request_.test();
+    bool has_moved = false;
+    status = moved != nullptr ? detail::test_in_wait(request_, has_moved) : request_.test();
+    if (has_moved) *moved = true;
   } catch (...) {
     note_failure();
     throw;
@@ -204,6 +206,25 @@ PyType_Slot request_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&travers
                                {Py_tp_clear, reinterpret_cast<void*>(&clear)},
                                {0, nullptr}};
 
+/// The index of one that is active and ends, and what it gives; None once none is active.
+nb::object wait_any(const nb::list& requests) {
+  for (Pause pause;;) {
+    const OwnRequest* active = nullptr;
+    bool moved = false;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      auto& request = nb::cast<OwnRequest&>(requests[i]);
+      if (!request.active()) continue;
+      nb::object value = request.test(nb::none(), &moved);
+      if (!request.active()) return nb::make_tuple(i, std::move(value));
+      active = &request;
+    }
+    if (active == nullptr) return nb::none();
+    const auto idle_for = pause.take(moved);
+    if (idle_for <= detail::Engine::fast_wait) continue;
+    if (detail::Engine* const engine = active->engine()) engine->attend_wait(idle_for, nullptr);
+  }
+}
+
 }  // namespace
 
 void define_requests(nb::module_& module) {
@@ -233,8 +254,10 @@ void define_requests(nb::module_& module) {
       .def("wait", &OwnRequest::wait_for_value, nb::arg("status") = nb::none(),
            "Waits, letting go of the interpreter's lock between looks, and gives the status, or what the "
            "call is for.")
-      .def("test", &OwnRequest::test, nb::arg("status") = nb::none(),
-           "The same if the operation is done, else None.");
+      .def(
+          "test", [](OwnRequest& request, nb::handle into) { return request.test(into); },
+          nb::arg("status") = nb::none(), "The same if the operation is done, else None.");
+  module.def("_wait_any", &wait_any);
 }
 
 }  // namespace python

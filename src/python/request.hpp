@@ -42,8 +42,9 @@ class OwnRequest {
   /// wait, but not the operation.
   Status wait();
   nb::object wait_for_value(nb::handle mpi4py_status);
-  /// None if it is not done.
-  nb::object test(nb::handle mpi4py_status);
+  /// None if it is not done. In a wait for one of several, which goes on if anything has `moved`.
+  nb::object test(nb::handle mpi4py_status, bool* moved = nullptr);
+  detail::Engine* engine() const { return engine_of(request_); }
   /// The same inside a coroutine.
   Task<nb::object> awaited();
   /// For the collector of cycles: what is held, and that it is let go of unless it is in use.

@@ -31,6 +31,7 @@ class ForwardingTransport : public Transport {
                        const char* operation) override {
     return inner_->send_packed(packed, bytes, destination, tag, operation);
   }
+  bool has_room_for_kept() override { return inner_->has_room_for_kept(); }
   void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override {
     inner_->send_owned(std::move(packed), destination, tag, operation);
   }

@@ -38,6 +38,7 @@ class MpiTransport final : public Transport, private Closable {
                 Message* message = nullptr) override;
   Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                        const char* operation) override;
+  bool has_room_for_kept() override { return engine_->has_room_for_kept(); }
   void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) override;
   void receive(Message& message, const Buffer& buffer, int source, WireTag tag) override;
   std::optional<Envelope> peek(int source, WireTag tag) override;

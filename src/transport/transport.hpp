@@ -57,6 +57,8 @@ class Transport {
   /// and `packed` is empty then.
   virtual Message* send_packed(ScratchVector& packed, std::size_t bytes, int destination, WireTag tag,
                                const char* operation) = 0;
+  /// Whether memory may be kept for one more that nobody waits for: not without bound.
+  virtual bool has_room_for_kept() { return true; }
   /// The same, and nobody waits for it.
   virtual void send_owned(ScratchVector packed, int destination, WireTag tag, const char* operation) = 0;
   virtual void receive(Message& message, const Buffer& buffer, int source, WireTag tag) = 0;

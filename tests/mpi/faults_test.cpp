@@ -55,6 +55,29 @@ TEST(FaultsMpiTest, ATagThatMpiHasNotIsAnErrorBeforeACommunicatorIsMade) {
   }
 }
 
+/// Rank 2 waits for rank 3 and sends on meanwhile, with numbers that come back.
+TEST(FaultsMpiTest, AReductionThatIsLateIsNotMetByTheCollectiveThatHasItsNumber) {
+  constexpr int ranks = 4;
+  constexpr int numbers = 1 << 14;
+  if (world().size() < ranks) GTEST_SKIP() << "needs four ranks";
+  const Comm comm = world().range(0, ranks - 1);
+  if (!comm.is_member()) return;
+  int token = 0;
+  if (comm.rank() == 3) comm.receive(buffer_of(token), 2);
+  const int mine = 1000 + comm.rank();
+  int sum = 0;
+  std::vector<int> all(ranks);
+  Request late = comm.ireduce(buffer_of(mine), buffer_of(sum), MPI_SUM, 0, {.algorithm = "binomial"});
+  for (int i = 0; i < numbers; ++i) {
+    if (comm.rank() == 2 && i == numbers / 2) comm.send(buffer_of(token), 3);
+    comm.gather(buffer_of(mine), all, 0, {.algorithm = "direct"});
+  }
+  late.wait();
+  if (comm.rank() == 0) {
+    EXPECT_EQ(sum, 4006);
+  }
+}
+
 TEST(FaultsMpiTest, AWildcardThatIsPendingWhenItsCommunicatorIsFreedDoesNotHarmOthers) {
   OwnComm split(split_of_world());
   int value = 0;
