@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <exception>
 #include <span>
 #include <vector>
 
@@ -165,13 +164,6 @@ class Engine {
     attend([&](Attendant& attendant) { attendant.attend_look(now - empty_looks_since_); });
   }
 
-  /// After a call that had nothing to wait for: what else is in flight is to move all the same, as where one
-  /// only sends. What goes wrong with it is told to whoever waits for it.
-  [[gnu::hot]] void look_now_and_then() noexcept {
-    constexpr unsigned calls_between_looks = 32;
-    if (++calls_at_once_ % calls_between_looks == 0) look_beside();
-  }
-
   /// Messages that are not done, in the order of their posting.
   virtual std::span<Message* const> pending() const { return {}; }
 
@@ -222,16 +214,6 @@ class Engine {
       count_inside(-1);
     }
   }
-  [[gnu::cold, gnu::noinline]] void look_beside() noexcept {
-    if (pending().empty() || !can_wait()) return;
-    try {
-      poll();
-      empty_looks_ = 0;  // the call has moved something
-      attend([](Attendant& attendant) { attendant.attend_look({}); });
-    } catch (const std::exception&) {
-    }
-    if (is_shared()) lock_.let_others([] {});
-  }
   /// One after the other, if the last time has been a while ago.
   template <class Give>
   void attend(Give give) {
@@ -262,7 +244,6 @@ class Engine {
   std::vector<Attendant*> attendants_;
   std::chrono::steady_clock::time_point next_attention_;
   unsigned empty_looks_ = 0;
-  unsigned calls_at_once_ = 0;
   std::chrono::steady_clock::time_point empty_looks_since_;
 };
 

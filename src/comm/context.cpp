@@ -122,10 +122,8 @@ int Context::look_up(int peer) {
   const auto handle = task.handle();
   if (!handle) throw Error(MPI_ERR_ARG, "wisp::Comm::run: the task is empty, or has been moved from");
   handle.resume();
-  Engine& engine = context->world->engine();
-  if (handle.done()) {
-    engine.look_now_and_then();
-  } else {
+  if (!handle.done()) {
+    Engine& engine = context->world->engine();
     if (!engine.can_wait()) {
       throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the operation instead");
     }

@@ -299,10 +299,8 @@ Request persistent_send(const Comm& comm, const ConstBuffer& buffer, int destina
 
 /// Blocks until the message is done; no coroutine is needed for one message.
 [[gnu::hot]] Status wait_for(const Comm& comm, const Posted& posted) {
-  detail::Engine& engine = CommAccess::world(comm).engine();
-  if (posted.done()) {
-    engine.look_now_and_then();
-  } else {
+  if (!posted.done()) {
+    detail::Engine& engine = CommAccess::world(comm).engine();
     if (!engine.can_wait()) {
       throw Error(MPI_ERR_OTHER, "wisp::Comm: a simulated rank cannot block; co_await the message instead");
     }
