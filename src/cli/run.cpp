@@ -101,16 +101,23 @@ namespace {
 
 /// The arguments behind `wisp run`, the last one first: options behind the program are the program's, also
 /// where there is no -- before it.
-std::vector<std::string> with_program_apart(const CLI::App& app, int argc, char** argv) {
+std::vector<std::string> with_program_apart(const CLI::App& app, int argc, char** argv,
+                                            std::vector<std::string>& of_program) {
   std::vector<std::string> all(argv + 2, argv + argc);
-  for (auto next = all.begin(); next != all.end() && *next != "--"; ++next) {
+  auto next = all.begin();
+  for (; next != all.end() && *next != "--"; ++next) {
     if (!next->starts_with('-')) {
-      all.insert(next, "--");
+      next = all.insert(next, "--");
       break;
     }
     const CLI::Option* option = app.get_option_no_throw(*next);
     const bool takes_value = option != nullptr && option->get_expected_max() > 0;
     if (takes_value && next + 1 != all.end()) ++next;
+  }
+  // CLI11 would take apart what is in brackets: it sees the program's name alone.
+  if (all.end() - next > 2) {
+    of_program.assign(next + 2, all.end());
+    all.erase(next + 2, all.end());
   }
   std::reverse(all.begin(), all.end());
   return all;
@@ -122,14 +129,16 @@ int run_preloaded(int argc, char** argv) {
   CLI::App app("Run an unmodified MPI program with wisp's collectives under it", "wisp run");
   Arguments arguments;
   add_options(app, arguments);
+  std::vector<std::string> of_program;
   try {
-    app.parse(with_program_apart(app, argc, argv));
+    app.parse(with_program_apart(app, argc, argv, of_program));
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "wisp run: {}\n", error.what());
     return 2;
   }
+  arguments.program.insert(arguments.program.end(), of_program.begin(), of_program.end());
   return become(arguments);
 }
 

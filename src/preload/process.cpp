@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -79,8 +80,14 @@ Process::ThreadsSetting::ThreadsSetting() {
   const bool is_open_mpi = detail::is_open_mpi();
   if (is_open_mpi || detail::library_version().starts_with("MPICH"))
     name_ = is_open_mpi ? "OMPI_MPI_THREAD_LEVEL" : "MPIR_CVAR_DEFAULT_THREAD_LEVEL";
-  if (name_ == nullptr || std::getenv(name_) != nullptr) return;
-  is_ours_ = setenv(name_, is_open_mpi ? "3" : "MPI_THREAD_MULTIPLE", 0) == 0;
+  if (name_ == nullptr) return;
+  const char* const wanted = is_open_mpi ? "3" : "MPI_THREAD_MULTIPLE";
+  if (const char* const users = std::getenv(name_)) {
+    if (std::string_view(users) != wanted) name_ = nullptr;  // the call that asks for more has the last word
+    return;
+  }
+  is_ours_ = setenv(name_, wanted, 0) == 0;
+  if (!is_ours_) name_ = nullptr;
 }
 
 Process::ThreadsSetting::~ThreadsSetting() {

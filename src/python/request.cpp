@@ -208,6 +208,11 @@ PyType_Slot request_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&travers
 
 /// The index of one that is active and ends, and what it gives; None once none is active.
 nb::object wait_any(const nb::list& requests) {
+  for (const nb::handle one : requests) {
+    if (!nb::isinstance<OwnRequest>(one))
+      throw_type_error("wisp.wait_any: a request is expected, not " +
+                       nb::cast<std::string>(nb::str(one.type())));
+  }
   for (Pause pause;;) {
     const OwnRequest* active = nullptr;
     bool moved = false;

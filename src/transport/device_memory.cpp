@@ -86,8 +86,10 @@ class CudaDriver {
 std::atomic<const CudaDriver*> cuda = nullptr;
 
 bool ask_cuda(const void* address) {
-  std::atomic_thread_fence(std::memory_order_acquire);  // another thread may have found it just now
-  return cuda.load(std::memory_order_relaxed)->is_on_device(address);
+  const CudaDriver* driver = nullptr;
+  while (driver == nullptr)
+    driver = cuda.load(std::memory_order_acquire);  // another thread has just found it
+  return driver->is_on_device(address);
 }
 
 }  // namespace
@@ -103,7 +105,7 @@ void find_devices() noexcept {
     if (library == nullptr) return;
   }
   static const CudaDriver driver(library);
-  cuda.store(&driver, std::memory_order_relaxed);
+  cuda.store(&driver, std::memory_order_release);
   device::query.store(ask_cuda, std::memory_order_release);
 }
 

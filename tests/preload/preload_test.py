@@ -268,6 +268,8 @@ class Programs(unittest.TestCase):
         for command in (["--calls", "none", "echo", "--report"], ["--after=3", "--", "echo", "--report"],
                         ["echo", "--report"]):
             self.assertEqual(launch([WISP, "run", *command], 1)[:2], (0, ["--report"]))
+        for command in (["echo", "[64,64]", "[]"], ["--after", "3", "--", "echo", "[64,64]", "[]"]):
+            self.assertEqual(launch([WISP, "run", *command], 1)[:2], (0, ["[64,64] []"]))
         environment = ["env", "WISP_PRELOAD_REPORT=no", WISP, "run", "--", self.compile("errors.c")]
         self.assertIn("WISP_PRELOAD_REPORT = no is neither 1 nor 0", launch(environment, 2)[2])
 
