@@ -38,13 +38,8 @@ std::string describe(const Context& context) {
 }
 
 int call_of(const Context& context, int tag) {
-  if (tag < 0) return -1;
   const TagLayout& tags = context.world->tags();
-  using Lane = TagLayout::Lane;
-  const Lane lane = tags.lane(tag);
-  if ((lane != Lane::numbered && lane < Lane::of_numbered) || lane >= Lane::of_own_tag ||
-      tags.is_persistent(tag))
-    return -1;
+  if (!tags.is_counted(tag)) return -1;
   return static_cast<int>(tags.count_before(tag, context.counters->collectives));
 }
 

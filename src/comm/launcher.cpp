@@ -43,10 +43,9 @@ std::vector<int> nodes_of_world(int size) {
   }
   // Not that of another MPI, which may be left in a shell.
   const std::string version = library_version();
-  const bool is_open_mpi = version.find("Open MPI") != std::string::npos;
   const bool is_mpich = version.starts_with("MPICH") || version.starts_with("Intel");
   if ((!is_mpich && number_of("OMPI_COMM_WORLD_LOCAL_SIZE") == size) ||
-      (!is_open_mpi && number_of("MPI_LOCALNRANKS") == size))
+      (!is_open_mpi() && number_of("MPI_LOCALNRANKS") == size))
     return nodes;  // all on one
   const char* tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
   const char* distribution = std::getenv("SLURM_DISTRIBUTION");

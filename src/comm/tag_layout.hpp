@@ -100,13 +100,17 @@ class TagLayout {
   /// Whether a tag is of a collective, not a persistent one, that has a number of the half round which begins
   /// with `count`, but is none of those that have begun with it and since: there have been `now`.
   constexpr bool is_before(int tag, std::uint32_t count, std::uint32_t now) const {
-    if (tag < 0) return false;
-    const Lane of = lane(tag);
-    if ((of != Lane::numbered && of < Lane::of_numbered) || of >= Lane::of_own_tag || is_persistent(tag))
-      return false;
+    if (!is_counted(tag)) return false;
     const std::uint32_t half = half_round(kind_of(tag));
     const std::uint32_t ahead = (static_cast<std::uint32_t>(number(tag)) - count) & (2 * half - 1);
     return ahead == 0 || (ahead < half && ahead >= now - count);
+  }
+  /// Whether it is one of those that a communicator counts, in any lane; not a persistent one.
+  constexpr bool is_counted(int tag) const {
+    if (tag < 0) return false;
+    const Lane of = lane(tag);
+    return (of == Lane::numbered || (of >= Lane::of_numbered && of < Lane::of_own_tag)) &&
+           !is_persistent(tag);
   }
   constexpr bool is_persistent(int collective) const {
     return static_cast<std::uint32_t>(number(collective)) > counted(kind_of(collective));
